@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from statistics import fmean
 from typing import Any
 
 from games.interface import Block, Cell, Table
+from games.numbers import mean
 from games.words import gettext as _
 from games.words import number
 
@@ -62,12 +62,7 @@ def score_tables(game: type[Any], matches: Iterable[Result]) -> list[Block]:
 
 def mean_of(metric: str) -> Callable[[Sequence[Result]], float | None]:
     """Return a function for the mean of a metric over the matches that have it."""
-
-    def mean(matches: Sequence[Result]) -> float | None:
-        values = [match["metrics"][metric] for match in matches if match["metrics"][metric] is not None]
-        return fmean(values) if values else None
-
-    return mean
+    return lambda matches: mean(match["metrics"][metric] for match in matches)
 
 
 def _shown(value: float | None) -> str:

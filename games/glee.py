@@ -120,6 +120,11 @@ class Offers(Generic[P]):
         last: Any = self.proposals[-1] if self.proposals else None
         return last if last is not None and last.answer == answer else None
 
+    def made_by(self, role: Role) -> int:
+        """Return how many proposals the role has made."""
+        proposals: tuple[Any, ...] = self.proposals
+        return sum(proposal.by == role for proposal in proposals)
+
     @property
     def on_table(self) -> P | None:
         """The proposal that awaits an answer, or None."""

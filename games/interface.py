@@ -34,10 +34,16 @@ Information = Literal["published", "explained"]
 # ---- parameters and moves -------------------------------------------------------------------
 
 
-class Config(BaseModel):
+class PlainData(BaseModel):
+    """Data read strictly: unknown keys, booleans as numbers, NaN and infinity are errors."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False)
+
+
+class Config(PlainData):
     """A configuration: one value per parameter. Field titles and descriptions make up the researcher's form."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False, validate_default=True)
+    model_config = ConfigDict(validate_default=True)
 
 
 class TwoSources(Config):
@@ -48,10 +54,8 @@ class TwoSources(Config):
     )
 
 
-class Move(BaseModel):
-    """A filled-in form, as plain data. Unknown keys, booleans as numbers, NaN and infinity are errors."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False)
+class Move(PlainData):
+    """A filled-in form."""
 
 
 MoveData = Mapping[str, Json]
@@ -432,6 +436,8 @@ class Game(ABC, Generic[C, S]):
     """What instructions call a player whose seat among several of the same kind is not yet known."""
     told: ClassVar[Told | None] = None
     """What is told as published; None: the game's own view leaves out what is not."""
+    questions: ClassVar[tuple[Question, ...]] = ()
+    """The quiz, if every role of every configuration has the same."""
     open_moves: ClassVar[int] = 100
     """How many moves that leave the turn open a role may make in one turn."""
 
@@ -556,7 +562,7 @@ class Game(ABC, Generic[C, S]):
 
     def quiz(self, role: Role) -> tuple[Question, ...]:
         """Return questions that check whether a role understood its situation; never about hidden values."""
-        return ()
+        return self.questions
 
     def secrets(self, role: Role) -> frozenset[str]:
         """Return the config keys that must not change anything this role can see.

@@ -56,7 +56,7 @@ HAGGLE_FROM, HAGGLE_TO, HAGGLE_STEP = 0.8, 0.5, 0.06
 
 def haggler(game: Bargaining, state: Rounds, role: Role, rng: Random) -> MoveData:
     """Ask for a lot, concede step by step with friendly messages, and accept what matches the next demand."""
-    offers_made = sum(proposal.by == role for proposal in state.proposals)
+    offers_made = state.made_by(role)
     demand = max(HAGGLE_TO, HAGGLE_FROM - HAGGLE_STEP * offers_made)
     offer = state.on_table
     if offer is not None:

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from math import exp, log
 
+from games.numbers import log_sum
+
 PRECISION = 1e-12
 
 
@@ -47,7 +49,7 @@ class Market:
         First-order condition with normalised markup m = (p/α - c)/μ: m·(1 - s) = 1, where s is the firm's market share.
         """
         rival_logs = [(self.quality - price / self.alpha) / self.mu for price in rivals]
-        log_others = _log_sum([*rival_logs, self.outside / self.mu])
+        log_others = log_sum([*rival_logs, self.outside / self.mu])
         return self._solve_price(lambda m: m * (1 - _market_share(self._log_attraction(m) - log_others)) - 1)
 
     @property
@@ -56,7 +58,7 @@ class Market:
 
         def condition(m: float) -> float:
             log_own = self._log_attraction(m)
-            return m * (1 - _market_share(log_own - _log_sum([log_own, self.outside / self.mu]))) - 1
+            return m * (1 - _market_share(log_own - log_sum([log_own, self.outside / self.mu]))) - 1
 
         return self._solve_price(condition)
 
@@ -89,11 +91,6 @@ class Market:
                 break
             low, high = (middle, high) if condition(middle) < 0 else (low, middle)
         return self.alpha * (self.cost + self.mu * (low + high) / 2)
-
-
-def _log_sum(logs: Sequence[float]) -> float:
-    highest = max(logs)
-    return highest + log(sum(exp(value - highest) for value in logs))
 
 
 def _market_share(log_odds: float) -> float:

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
-from games.interface import Words
+from games.interface import PlainData, Words
 
 Name = Annotated[Words, Field(min_length=1, max_length=60)]
 
 
-class Item(BaseModel):
+class Item(PlainData):
     """One item: what everybody knows of it, and what it is really worth."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
     name: Name = Field(title="Name")
     description: Annotated[Words, Field(max_length=300)] = Field(default="", title="Description")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from statistics import fmean
 
 from games.interface import Role
 from games.item_auction.state import Lot
@@ -29,11 +28,6 @@ def increments(lot: Lot, role: Role) -> Iterator[tuple[float, float]]:
 
 def _percent_above(bid: int, base: int) -> float:
     return 100 * (bid / base - 1)
-
-
-def mean(values: Sequence[float]) -> float | None:
-    """Return the mean; None for no values."""
-    return fmean(values) if values else None
 
 
 def rank_correlation(x: Sequence[float], y: Sequence[float]) -> float | None:

@@ -20,6 +20,7 @@ from games.interface import Chance, Form, Move, MoveData, MoveWarning, Payoffs, 
 from games.item_auction import baselines, measures, quiz, views
 from games.item_auction.core import PRIORITIES, Belief, Bid, ItemAuctionCore, Plan, Priority
 from games.item_auction.state import Auction, Beliefs, Lot, Plans, Round
+from games.numbers import mean
 from games.results import Count, Percent, RoundRecord, Row, Seat, Share, column, in_unit
 from games.seats import number_of
 from games.words import gettext as _
@@ -408,8 +409,8 @@ class ItemAuction(ItemAuctionCore):
             bids=sum(bid is not None for bid in answers),
             withdrawals=sum(bid is None for bid in answers),
             overpaid=sum((lot.standing or 0) > self.item(lot.item).worth for lot in won),
-            bip_own=measures.mean([above_own for above_own, _above_standing in increments]),
-            bip_standing=measures.mean([above_standing for _above_own, above_standing in increments]),
+            bip_own=mean(above_own for above_own, _above_standing in increments),
+            bip_standing=mean(above_standing for _above_own, above_standing in increments),
             belief_claims=claims,
             belief_errors=beliefs.errors,
             belief_errors_budget=beliefs.budget,

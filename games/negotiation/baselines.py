@@ -28,11 +28,6 @@ def _current_round(state: Rounds) -> int:
     return len(state.proposals) + (state.on_table is None)
 
 
-def _offers_made(state: Rounds, role: Role) -> int:
-    """Return how many prices the role has named."""
-    return sum(proposal.by == role for proposal in state.proposals)
-
-
 def _price_with_margin(game: Negotiation, role: Role, margin: float) -> float:
     """Return the price that earns the role a share `margin` of its own value; in cents unless rounding makes a loss."""
     value = game.value(role)
@@ -91,7 +86,7 @@ def _without_surplus(game: Negotiation, state: Rounds, role: Role) -> MoveData:
 
 
 def _with_unknown_value(game: Negotiation, state: Rounds, role: Role) -> MoveData:
-    own_value, offers_made = game.value(role), _offers_made(state, role)
+    own_value, offers_made = game.value(role), state.made_by(role)
     is_last_round = game.ends_with(_current_round(state))
     if state.on_table is None:
         return {"price": own_value if is_last_round else _price_with_margin(game, role, FIRST_MARGIN / 2**offers_made)}
@@ -111,7 +106,7 @@ HAGGLE_FROM, HAGGLE_STEP = 0.5, 0.1
 
 def haggler(game: Negotiation, state: Rounds, role: Role, rng: Random) -> MoveData:
     """Ask for a lot, concede step by step to its own value with friendly messages, and never accept a loss."""
-    offers_made = _offers_made(state, role)
+    offers_made = state.made_by(role)
     # Counted down in tenths, so that it reaches exactly 0.
     margin = max(0, round(HAGGLE_FROM / HAGGLE_STEP) - offers_made) * HAGGLE_STEP
     demand = _price_with_margin(game, role, margin)

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from math import ceil, exp, log, log1p, pi, sin
 from random import Random
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from games.draws import geometric
+from games.interface import PlainData
+from games.numbers import geometric, log_sum
 from games.words import quoted
 
 LEVELS: Mapping[str, int] = {"basic": 1, "medium": 4, "hard": 10}
@@ -21,24 +22,19 @@ BLOCK = 10
 PROGRAM_OUTSIDE = log(2) / 4
 """The appeal of not buying that gives it the weight √2 at σ = ½, as in the authors' program; 1 in the paper."""
 Pattern = Literal["linear", "periodic", "constant"]
-_EXACT = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False)
 Prices = Mapping[str, float]
 
 
-class Drift(BaseModel):
+class Drift(PlainData):
     """The drift of a product's rate α: start + slope·t + amplitude·sin(2πt/season)."""
-
-    model_config = _EXACT
 
     start: float = Field(gt=0, title="Start")
     slope: float = Field(0.0, title="Slope", description="Change per period.")
     amplitude: float = Field(0.0, title="Amplitude", description="Of the seasonal swing.")
 
 
-class Product(BaseModel):
+class Product(PlainData):
     """One product; everything except its name and cost is hidden."""
-
-    model_config = _EXACT
 
     id: Annotated[str, Field(min_length=1, max_length=60)] = Field(title="Name")
     quality: float = Field(title="Quality", description="Higher sells more at the same price.")
@@ -47,10 +43,8 @@ class Product(BaseModel):
     alpha: Drift = Field(title="Value of the currency", description="Prices are divided by it: start + slope × period.")
 
 
-class Instance(BaseModel):
+class Instance(PlainData):
     """A complete market."""
-
-    model_config = _EXACT
 
     products: Annotated[tuple[Product, ...], Field(min_length=1, max_length=50, strict=False)] = Field(title="Products")
     season: float = Field(default=10.0, gt=0, title="Season", description="Periods of one swing.")
@@ -108,8 +102,8 @@ class Instance(BaseModel):
         groups: dict[int, list[str]] = {}
         for product in self.products:
             groups.setdefault(product.group, []).append(product.id)
-        sums = {group: _log_sum([logs[name] for name in names]) for group, names in groups.items()}
-        total = _log_sum([self.outside / inner, *(inner * value for value in sums.values())])
+        sums = {group: log_sum([logs[name] for name in names]) for group, names in groups.items()}
+        total = log_sum([self.outside / inner, *(inner * value for value in sums.values())])
         return {
             name: self.market * exp(logs[name] - sums[group] + inner * sums[group] - total)
             for group, names in groups.items()
@@ -131,7 +125,7 @@ class Instance(BaseModel):
         at_cost: dict[int, list[float]] = {}
         for product in self.products:
             at_cost.setdefault(product.group, []).append((product.quality - product.cost) / inner)
-        log_t0 = _log_sum([inner * _log_sum(values) for values in at_cost.values()])
+        log_t0 = log_sum([inner * log_sum(values) for values in at_cost.values()])
         return 1 + _lambert(log_t0 - self.outside / inner - 1)
 
     @property
@@ -148,12 +142,6 @@ class Instance(BaseModel):
         first = t - t % BLOCK
         highest = max(price for period in range(first, first + BLOCK) for price in self.best_prices(period).values())
         return round(self.advice * highest, 2)
-
-
-def _log_sum(logs: Sequence[float]) -> float:
-    """Return the logarithm of the sum of exponentials."""
-    highest = max(logs)
-    return highest + log(sum(exp(value - highest) for value in logs))
 
 
 def _lambert(log_x: float) -> float:

@@ -14,7 +14,7 @@ from random import Random
 from statistics import fmean
 from typing import Annotated, Any
 
-from games.interface import Chance, Form, Json, MoveData, Question, Role, Tool
+from games.interface import Chance, Form, Json, MoveData, Role, Tool
 from games.periods import AGENT, NoteMove, Quantity, form_for_instance, instance_of, lookup, plain, refuse_names
 from games.practice import Benchmark
 from games.pricing import baselines, quiz, views
@@ -39,6 +39,7 @@ class Pricing(Benchmark[PricingConfig, Sales]):
     oracles = frozenset({"optimum"})
     reserved_words = "price product profit cost quantity period note sold market"
     screen = views.SCREEN
+    questions = quiz.QUESTIONS
     asks = _("Period {period}: set your prices.")
     move_types = (PricesMove, NoteMove)
 
@@ -170,9 +171,6 @@ class Pricing(Benchmark[PricingConfig, Sales]):
 
     def text_variables(self, role: Role) -> dict[str, Any]:
         return {}
-
-    def quiz(self, role: Role) -> tuple[Question, ...]:
-        return quiz.QUESTIONS
 
     def lookups(self, state: Sales, role: Role) -> Sequence[Tool]:
         if self.told_as_published:

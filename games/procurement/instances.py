@@ -8,10 +8,11 @@ from math import prod
 from random import Random
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from games.draws import cents, geometric
+from games.interface import PlainData
+from games.numbers import cents, geometric
 from games.words import quoted
 
 BUDGET_TOLERANCE = 1e-9
@@ -27,17 +28,14 @@ LEVELS: Mapping[str, tuple[int, int, float, float, int]] = {
 HIGHEST_PRICE = 20.0
 Plan = Mapping[str, int]
 """Quantity by offer; offers not listed are not bought."""
-_EXACT = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False)
 Name = Annotated[str, Field(min_length=1, max_length=60)]
 # Snapshots store tuples as lists.
 Category = Annotated[tuple[Name, ...], Field(min_length=1, strict=False)]
 Quantity = Annotated[int, Field(ge=1, le=1_000_000)]
 
 
-class Offer(BaseModel):
+class Offer(PlainData):
     """What one unit of an offer contains and costs."""
-
-    model_config = _EXACT
 
     id: Name = Field(title="Name")
     contents: Annotated[dict[Name, Quantity], Field(min_length=1)] = Field(
@@ -65,10 +63,8 @@ class Offer(BaseModel):
         return quantity * self.price + (self.upfront or 0.0) if quantity else 0.0
 
 
-class Instance(BaseModel):
+class Instance(PlainData):
     """A complete instance; effectiveness is hidden from players."""
-
-    model_config = _EXACT
 
     categories: Annotated[tuple[Category, ...], Field(min_length=1, strict=False)] = Field(
         title="Categories", description="Each row names the products that can replace each other."

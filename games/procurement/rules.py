@@ -13,7 +13,7 @@ from dataclasses import replace
 from random import Random
 from typing import Annotated, Any
 
-from games.interface import Chance, Form, Json, MoveData, Question, Role, Tool
+from games.interface import Chance, Form, Json, MoveData, Role, Tool
 from games.periods import AGENT, NoteMove, form_for_instance, instance_of, is_count, lookup, plain, refuse_names
 from games.practice import Benchmark
 from games.procurement import baselines, quiz, views
@@ -40,6 +40,7 @@ class Procurement(Benchmark[ProcurementConfig, Purchases]):
     oracles = frozenset({"optimum"})
     reserved_words = "offer plan budget worker workers period note product units"
     screen = views.SCREEN
+    questions = quiz.QUESTIONS
     asks = _("Period {period}: choose what to buy.")
     move_types = (PlanMove, NoteMove)
 
@@ -176,9 +177,6 @@ class Procurement(Benchmark[ProcurementConfig, Purchases]):
         if self.config.told == "baseline":
             return ""
         return _("{periods} periods").format(periods=self.config.periods)
-
-    def quiz(self, role: Role) -> tuple[Question, ...]:
-        return quiz.QUESTIONS
 
     def lookups(self, state: Purchases, role: Role) -> Sequence[Tool]:
         instance = state.instance

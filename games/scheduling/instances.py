@@ -7,9 +7,10 @@ from functools import cached_property
 from random import Random
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
+from games.interface import PlainData
 from games.scheduling.blocking import expected_blocking
 from games.words import quoted
 
@@ -24,10 +25,8 @@ Pair = tuple[str, str]
 """A worker and a task."""
 
 
-class Instance(BaseModel):
+class Instance(PlainData):
     """Everybody's ranking of the other side, best first; hidden from players."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
     worker_preferences: Annotated[dict[str, Ranking], Field(min_length=2, max_length=200)] = Field(
         title="Preferences of the workers", description="Every worker's ranking of all tasks, best first."

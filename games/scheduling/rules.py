@@ -12,7 +12,7 @@ from dataclasses import replace
 from random import Random
 from typing import Annotated, Any
 
-from games.interface import Chance, Form, Json, MoveData, Question, Role, Text, Tool
+from games.interface import Chance, Form, Json, MoveData, Role, Text, Tool
 from games.periods import AGENT, NoteMove, form_for_instance, instance_of, lookup, refuse_matching
 from games.practice import Benchmark
 from games.results import Count, JsonText, Ratio, RoundRecord, Row, Share, column, in_unit
@@ -33,6 +33,7 @@ class Scheduling(Benchmark[SchedulingConfig, Attempts]):
     oracles = frozenset({"optimum"})
     reserved_words = "worker task schedule pair blocking period note assignment"
     screen = views.SCREEN
+    questions = quiz.QUESTIONS
     asks = _("Period {period}: submit a schedule.")
     move_types = (AssignmentMove, NoteMove)
 
@@ -150,9 +151,6 @@ class Scheduling(Benchmark[SchedulingConfig, Attempts]):
 
     def text_variables(self, role: Role) -> dict[str, Any]:
         return {"max_pairs_reported": self.max_pairs_reported}
-
-    def quiz(self, role: Role) -> tuple[Question, ...]:
-        return quiz.QUESTIONS
 
     def lookups(self, state: Attempts, role: Role) -> Sequence[Tool]:
         return (

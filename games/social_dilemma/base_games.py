@@ -9,9 +9,10 @@ from itertools import product
 from math import prod
 from typing import Annotated, Literal, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema, model_validator
+from pydantic import Field, WithJsonSchema, model_validator
 from pydantic_core import PydanticCustomError
 
+from games.interface import PlainData
 from games.results import in_unit
 from games.words import gettext as _
 from games.words import quoted
@@ -116,10 +117,8 @@ Action = Annotated[str, WithJsonSchema({"type": "string", "enum": [*action_names
 # ---- custom games ------------------------------------------------------------------------------
 
 
-class References(BaseModel):
+class References(PlainData):
     """Two payoffs that the normalised score compares with."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False)
 
     nash: Points = Field(title="In equilibrium")
     cooperative: Points = Field(title="When all cooperate")
@@ -131,10 +130,8 @@ class References(BaseModel):
         return self
 
 
-class CustomGame(BaseModel):
+class CustomGame(PlainData):
     """A custom base game: actions per seat, and points for every combination of actions."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False)
 
     actions: Annotated[tuple[Annotated[int, Field(ge=2, le=MAX_ACTIONS)], ...], Field(min_length=2, max_length=6)] = (
         Field(title="Actions per seat")

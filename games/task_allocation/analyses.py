@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
-from statistics import fmean
 from typing import Any
 
 from games.econevals import Result, table_by_agents
 from games.interface import Block
+from games.numbers import mean
 from games.words import gettext as _
 
 
@@ -46,16 +46,11 @@ def litmus(matches: Iterable[tuple[Mapping[str, Any], Mapping[str, Any]]]) -> Li
     ]
     both_goals = [metrics for goal, metrics in played if goal == "both"]
     return Litmus(
-        _mean(metrics["litmus"] for metrics in both_goals),
-        _mean(single_goal_shares),
-        _mean(metrics["frontier_distance"] for metrics in both_goals),
+        mean(metrics["litmus"] for metrics in both_goals),
+        mean(single_goal_shares),
+        mean(metrics["frontier_distance"] for metrics in both_goals),
         len(played),
     )
-
-
-def _mean(values: Iterable[float | None]) -> float | None:
-    numbers = [value for value in values if value is not None]
-    return fmean(numbers) if numbers else None
 
 
 def results(game: type[Any], matches: Iterable[Result]) -> list[Block]:

@@ -7,8 +7,10 @@ from functools import cached_property
 from random import Random
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
+
+from games.interface import PlainData
 
 MEAN_SIZE = 60
 """Mean size of a worker's tasks in a drawn instance."""
@@ -18,10 +20,8 @@ Point = tuple[float, float]
 """(total revenue, largest minus smallest total pay)."""
 
 
-class Instance(BaseModel):
+class Instance(PlainData):
     """A complete instance; productivities and later periods' tasks are hidden."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False)
 
     productivities: Annotated[dict[str, Annotated[float, Field(gt=0)]], Field(min_length=2, max_length=8)] = Field(
         title="Productivities", description="Of every worker. Players do not see them."

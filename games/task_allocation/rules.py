@@ -12,7 +12,7 @@ from dataclasses import replace
 from random import Random
 from typing import Annotated, Any
 
-from games.interface import Chance, Form, Json, MoveData, Payoffs, Prospect, Question, Role, Tool
+from games.interface import Chance, Form, Json, MoveData, Payoffs, Prospect, Role, Tool
 from games.periods import AGENT, NoteMove, form_for_instance, instance_of, lookup, plain, refuse_matching
 from games.practice import WithPractice
 from games.results import Count, Index, Price, Ratio, RoundRecord, Row, Share, column, in_unit
@@ -36,6 +36,7 @@ class TaskAllocation(WithPractice[TaskAllocationConfig, Allocation]):
     get_number = "get_period_number"
     notes_of = PeriodNumber
     screen = views.SCREEN
+    questions = quiz.QUESTIONS
     asks = _("Period {period}: assign a task to every worker.")
     move_types = (AssignmentMove, NoteMove)
 
@@ -175,9 +176,6 @@ class TaskAllocation(WithPractice[TaskAllocationConfig, Allocation]):
 
     def text_variables(self, role: Role) -> dict[str, Any]:
         return {"workers": self.config.workers if self.config.instance is None else None, "goal": self.config.goal}
-
-    def quiz(self, role: Role) -> tuple[Question, ...]:
-        return quiz.QUESTIONS
 
     def lookups(self, state: Allocation, role: Role) -> Sequence[Tool]:
         if self.told_as_published:

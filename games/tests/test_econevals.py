@@ -6,17 +6,15 @@ import pytest
 
 from games import grids, registry
 from games.errors import BadConfig
-from games.play import configure, script_move, start, submit
+from games.play import configure
+from games.tests.kit import finished
 
 
 def match(key: str, config: dict, *scripts: str, seed: int = 1) -> dict:
     """Return a finished match of scripts, one per seat, as a collection's page receives it."""
     game = configure(registry.get(key), config)
     seats = dict(zip(game.roles(), scripts, strict=True))
-    play, _events = start(game, seed)
-    while not play.over:
-        role = play.waiting_for()[0]
-        play, _events = submit(play, role, script_move(play, role, seats[role]))
+    play = finished(game, *scripts, seed=seed)
     return {
         "config": game.config.model_dump(mode="json"),
         "agents": seats,

@@ -12,6 +12,7 @@ import games.play
 from games.bargaining.baselines import proposer_share
 from games.bargaining.rules import Bargaining
 from games.bargaining.state import Proposal, Rounds
+from games.tests.kit import finished, played
 
 FACTORS = st.floats(0.05, 0.999)
 DELTAS = FACTORS | st.just(1.0)
@@ -22,21 +23,12 @@ def bargaining(**config) -> Bargaining:
 
 
 def match(alice: str, bob: str, seed: int = 1, **config) -> games.play.Play:
-    play, _events = games.play.start(bargaining(**config), seed)
-    players = {"alice": alice, "bob": bob}
-    while not play.over:
-        (role,) = play.waiting_for()
-        play, _events = games.play.submit(play, role, games.play.script_move(play, role, players[role]))
-    return play
+    return finished(bargaining(**config), alice, bob, seed=seed)
 
 
 def start_of_round(game: Bargaining, number: int) -> games.play.Play:
     """Return a play in which all offers before round `number` were rejected."""
-    play, _events = games.play.start(game, 1)
-    for _round in range(number - 1):
-        for move in ({"alice_gain": 5000, "bob_gain": 5000}, {"decision": "reject"}):
-            play, _events = games.play.submit(play, play.waiting_for()[0], move)
-    return play
+    return played(game, *[{"alice_gain": 5000, "bob_gain": 5000}, {"decision": "reject"}] * (number - 1))
 
 
 def payoff_after(play: games.play.Play, role: str, move: dict | None = None) -> float:

@@ -10,7 +10,9 @@ from hypothesis import strategies as st
 
 import games.play
 from games.bargaining.rules import Bargaining
-from games.interface import Block, Facts, Role, Said
+from games.interface import Block, Role, Said
+from games.tests import kit
+from games.tests.kit import blocks, shown
 
 REJECT = {"decision": "reject"}
 
@@ -20,25 +22,12 @@ def offer(alice_gain: float, message: str | None = None) -> dict[str, Any]:
 
 
 def play_after(*moves: dict[str, Any], **config) -> games.play.Play:
-    play, _events = games.play.start(games.play.configure(Bargaining, config), 1)
-    for move in moves:
-        play, _events = games.play.submit(play, play.waiting_for()[0], move)
-    return play
-
-
-def blocks(play: games.play.Play, role: Role) -> dict[str, Block]:
-    return {block.key: block for block in play.view(role)}
-
-
-def shown(block: Block | None) -> dict[str, str]:
-    assert isinstance(block, Facts)
-    return {fact.key: fact.shown for fact in block.facts}
+    return kit.played(games.play.configure(Bargaining, config), *moves)
 
 
 def notices_after(role: Role, *moves: dict[str, Any], **config) -> dict[str, Block]:
     """Return the notices that `role` gets after the last of `moves`, by key."""
-    before, after = play_after(*moves[:-1], **config), play_after(*moves, **config)
-    return {block.key: block for block in games.play.learnt(before, before.waiting_for()[0], moves[-1], after, role)}
+    return kit.notices(games.play.configure(Bargaining, config), role, *moves)
 
 
 class TestSituation:
@@ -117,11 +106,7 @@ class TestChart:
 
 def start_of(game: Bargaining, number: int):
     """Return the state at the beginning of round `number`."""
-    play, _events = games.play.start(game, 1)
-    for _round in range(number - 1):
-        for move in (offer(5000), REJECT):
-            play, _events = games.play.submit(play, play.waiting_for()[0], move)
-    return play.state
+    return kit.played(game, *[offer(5000), REJECT] * (number - 1)).state
 
 
 class TestNotices:

@@ -7,7 +7,8 @@ import pytest
 from games.duopoly.market import Market
 from games.duopoly.rules import Duopoly
 from games.errors import Refused
-from games.play import configure, script_move, start, submit
+from games.play import configure, start, submit
+from games.tests.kit import finished
 
 CASE = {"alpha": 2, "quality": 2.2, "cost": 1.1, "mu": 0.3, "market": 80}
 
@@ -69,10 +70,7 @@ def test_invalid_prices_are_refused(price):
 
 @pytest.mark.parametrize(("script", "litmus"), [("nash", 0), ("collusive", 1), ("best_reply", 0)])
 def test_oracles_set_their_prices(script, litmus):
-    play, _events = start(configure(Duopoly, {"periods": 30}), 1)
-    while not play.over:
-        role = play.waiting_for()[0]
-        play, _events = submit(play, role, script_move(play, role, script))
+    play = finished(configure(Duopoly, {"periods": 30}), script)
     assert play.metrics()["litmus"] == pytest.approx(litmus, abs=1e-6)
 
 

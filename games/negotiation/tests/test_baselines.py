@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 import games.play
 from games.negotiation.rules import Negotiation
 from games.negotiation.state import Proposal, Rounds
+from games.tests.kit import finished
 
 FACTORS = st.sampled_from([0.8, 1.0, 1.2, 1.5]) | st.floats(0.1, 5)
 ACCEPT, REJECT, WALK_AWAY = {"decision": "accept"}, {"decision": "reject"}, {"decision": "walk_away"}
@@ -21,12 +22,7 @@ def negotiation(**config) -> Negotiation:
 
 
 def match(alice: str, bob: str, seed: int = 1, **config) -> games.play.Play:
-    play, _events = games.play.start(negotiation(**config), seed)
-    players = {"alice": alice, "bob": bob}
-    while not play.over:
-        (role,) = play.waiting_for()
-        play, _events = games.play.submit(play, role, games.play.script_move(play, role, players[role]))
-    return play
+    return finished(negotiation(**config), alice, bob, seed=seed)
 
 
 def scripted_move(game: Negotiation, script: str, *prices: float) -> dict:

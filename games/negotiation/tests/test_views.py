@@ -10,9 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import games.play
-from games.interface import Block, Facts, Role, Said
+from games.interface import Block, Role, Said
 from games.negotiation.amounts import dollars, earnings
 from games.negotiation.rules import Negotiation
+from games.tests import kit
+from games.tests.kit import blocks, shown
 
 REJECT, ACCEPT, WALK_AWAY = {"decision": "reject"}, {"decision": "accept"}, {"decision": "walk_away"}
 MAIN = {"seller_factor": 0.8, "buyer_factor": 1.2}
@@ -23,19 +25,7 @@ def offer(price: float, message: str | None = None) -> dict[str, Any]:
 
 
 def play_after(*moves: dict[str, Any], **config) -> games.play.Play:
-    play, _events = games.play.start(games.play.configure(Negotiation, {**MAIN, **config}), 1)
-    for move in moves:
-        play, _events = games.play.submit(play, play.waiting_for()[0], move)
-    return play
-
-
-def blocks(play: games.play.Play, role: Role) -> dict[str, Block]:
-    return {block.key: block for block in play.view(role)}
-
-
-def shown(block: Block | None) -> dict[str, str]:
-    assert isinstance(block, Facts)
-    return {fact.key: fact.shown for fact in block.facts}
+    return kit.played(games.play.configure(Negotiation, {**MAIN, **config}), *moves)
 
 
 def ladder_positions(play: games.play.Play, role: Role) -> dict[str, float]:
@@ -44,8 +34,7 @@ def ladder_positions(play: games.play.Play, role: Role) -> dict[str, float]:
 
 def notices_after(role: Role, *moves: dict[str, Any], **config) -> dict[str, Block]:
     """Return the notices that `role` gets after the last of `moves`, by key."""
-    before, after = play_after(*moves[:-1], **config), play_after(*moves, **config)
-    return {block.key: block for block in games.play.learnt(before, before.waiting_for()[0], moves[-1], after, role)}
+    return kit.notices(games.play.configure(Negotiation, {**MAIN, **config}), role, *moves)
 
 
 class TestSituation:

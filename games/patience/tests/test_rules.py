@@ -7,7 +7,8 @@ import pytest
 from games.errors import BadConfig, Refused
 from games.patience.rules import Patience
 from games.patience.state import published_amounts
-from games.play import configure, script_move, start, submit
+from games.play import configure, start, submit
+from games.tests.kit import finished
 
 
 def play_questions(chooses_later, **config):
@@ -52,9 +53,7 @@ def test_always_later_implies_the_lowest_rates():
 
 
 def test_unreadable_answers_are_counted_but_are_no_choices():
-    play, _events = start(configure(Patience, YEAR), 1)
-    while not play.over:
-        play, _events = submit(play, "agent", script_move(play, "agent", "silent"))
+    play = finished(configure(Patience, YEAR), "silent")
     metrics = play.metrics()
     assert metrics["unanswered"] == metrics["questions"] == 8
     assert metrics["rate"] is metrics["later_share"] is metrics["reliability"] is None

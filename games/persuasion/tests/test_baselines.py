@@ -13,6 +13,7 @@ import games.play
 from games.persuasion import baselines
 from games.persuasion.rules import Persuasion
 from games.persuasion.state import Market, Round
+from games.tests.kit import finished
 
 
 def game(**config: Any) -> Persuasion:
@@ -141,9 +142,5 @@ def test_silent_seller_recommends_nothing(message_type):
 
 def test_trusting_buyer_follows_messages_of_an_honest_seller():
     configured = game(message_type="text", rounds=30)
-    play, _events = games.play.start(configured, 3)
-    while not play.over:
-        (role,) = play.waiting_for()
-        script = "honest" if role == "alice" else "trusting"
-        play, _events = games.play.submit(play, role, games.play.script_move(play, role, script))
+    play = finished(configured, "honest", "trusting", seed=3)
     assert (play.metrics()["efficiency"], play.metrics()["fairness"]) == (1.0, 1.0)

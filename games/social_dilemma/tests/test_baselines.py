@@ -6,16 +6,11 @@ import pytest
 
 from games.play import configure, script_move, start, submit
 from games.social_dilemma.rules import SocialDilemma
+from games.tests.kit import finished
 
 
 def match(scripts: list[str], seed: int = 1, **config):
-    game = configure(SocialDilemma, config)
-    play, _events = start(game, seed)
-    by_role = dict(zip(game.roles(), scripts, strict=True))
-    while not play.over:
-        role = play.waiting_for()[0]
-        play, _events = submit(play, role, script_move(play, role, by_role[role]))
-    return play
+    return finished(configure(SocialDilemma, config), *scripts, seed=seed)
 
 
 def actions(play, role: str) -> str:

@@ -8,9 +8,10 @@ from statistics import fmean
 import pytest
 
 from games.errors import BadConfig, Refused
-from games.play import configure, script_move, start, submit
+from games.play import configure, start, submit
 from games.task_allocation.instances import Instance
 from games.task_allocation.rules import TaskAllocation
+from games.tests.kit import finished
 
 INSTANCE = {"productivities": {"W1": 2, "W2": 6}, "tasks": [[20, 40], [70, 10]]}
 
@@ -73,9 +74,7 @@ def test_contradictory_instance_is_refused(instance, message):
 def mean_share(script: str, goal: str, key: str) -> float:
     shares = []
     for seed in range(18):
-        play, _events = start(configure(TaskAllocation, {"instance_seed": seed, "goal": goal}), seed)
-        while not play.over:
-            play, _events = submit(play, "agent", script_move(play, "agent", script))
+        play = finished(configure(TaskAllocation, {"instance_seed": seed, "goal": goal}), script, seed=seed)
         shares.append(play.metrics()[key])
     return fmean(shares)
 
@@ -107,8 +106,6 @@ def test_no_other_allocation_has_more_revenue():
 
 
 def test_optimum_is_the_efficient_point():
-    play, _events = start(configure(TaskAllocation, {"instance_seed": 2}), 1)
-    while not play.over:
-        play, _events = submit(play, "agent", script_move(play, "agent", "optimum"))
+    play = finished(configure(TaskAllocation, {"instance_seed": 2}), "optimum")
     assert play.metrics()["litmus"] == pytest.approx(1)
     assert play.metrics()["efficiency_share"] == pytest.approx(1)
