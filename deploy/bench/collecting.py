@@ -42,7 +42,7 @@ def report(options: argparse.Namespace) -> None:
         contests = ["--game", "beauty_contest", "--config", json.dumps({"players": 9, "runs": 15})]
         repetitions = ["--repetitions", str(min(matches, 1000))]
         scripts = ",".join(dict.fromkeys(NINE_SEATS.values()))
-        table.row(*_played(stack, "nine", *contests, "--agents", scripts, "--lineups", lineups, *repetitions))
+        table.row(*_played(stack, "nine-seats", *contests, "--agents", scripts, "--lineups", lineups, *repetitions))
         table.row("agents that take 1 s, 200 matches at once", f"{_rate(stack, options.seconds):.0f} decisions/s")
         write_sample(Path(folder) / "published", matches, seed=1)
         imported = command(stack, "import_glee", str(Path(folder) / "published"), "--json")
@@ -82,4 +82,5 @@ def _rate(stack: Stack, seconds: float) -> float:
     time.sleep(seconds)
     end = status_of(stack, "slow")
     stack.manage("collect", "slow", "--pause", "--no-wait")
-    return float(end["decisions"] - start["decisions"]) / (end["seconds"] - start["seconds"])
+    rate: float = (end["decisions"] - start["decisions"]) / (end["seconds"] - start["seconds"])
+    return rate

@@ -92,7 +92,7 @@ def _collection(family: str, number: int) -> int:
     from plans.starting import collection_for
 
     rng, now = Random(f"1/{family}"), timezone.now()
-    parameters = published(family).TABLES["glee"]
+    parameters = vars(published(family))["TABLES"]["glee"]
     plays = [
         _played(family, {key: rng.choice(values) for key, values in parameters.items()}, rng)
         for _ in range(min(MATCHES_PLAYED, number))

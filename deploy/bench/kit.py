@@ -10,7 +10,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -35,23 +35,17 @@ with BothStandIn({answers}, keeps_requests=False) as standin:
 @contextmanager
 def stack_on(database: str, web_processes: int = 1) -> Iterator[tuple[Stack, Mapping[str, int]]]:
     """Run a private stack on "sqlite" or "postgres" with the study `STUDY`; yield it with its servers' process ids."""
-    postgres = PrivatePostgres(durable=True) if database == "postgres" else None
-    try:
-        with (
-            tempfile.TemporaryDirectory(prefix="parley-bench-") as folder,
-            Stack(
-                folder,
-                web_processes=web_processes,
-                database_url=postgres.start() if postgres else None,
-                environment={"SECRET_KEY": "bench", "JOINS_PER_HOUR": "1000000"},
-            ) as stack,
-        ):
-            stack.call("deploy.bench.study.launch", STUDY)
-            pids = {name: pid for name, pid in stack.pids.items() if name in ("web", "worker", "redis")}
-            yield stack, pids | ({"database": postgres.process.pid} if postgres and postgres.process else {})
-    finally:
+    environment = {"SECRET_KEY": "bench", "JOINS_PER_HOUR": "1000000"}
+    with ExitStack() as ending:
+        postgres = PrivatePostgres(durable=True) if database == "postgres" else None
         if postgres is not None:
-            postgres.stop()
+            ending.callback(postgres.stop)
+            environment["DATABASE_URL"] = postgres.start()
+        folder = ending.enter_context(tempfile.TemporaryDirectory(prefix="parley-bench-"))
+        stack = ending.enter_context(Stack(folder, web_processes=web_processes, environment=environment))
+        stack.call("deploy.bench.study.launch", STUDY)
+        pids = {name: pid for name, pid in stack.pids.items() if name in ("web", "worker", "redis")}
+        yield stack, pids | ({"database": postgres.process.pid} if postgres and postgres.process else {})
 
 
 @contextmanager
@@ -89,7 +83,7 @@ def memory(*pids: int) -> Memory:
 
 def cpu(*pids: int) -> float:
     """Return the CPU seconds that processes and their descendants have used; our own descendants do not count."""
-    return sum(times.user + times.system for times in _read(pids, psutil.Process.cpu_times))
+    return float(sum(times.user + times.system for times in _read(pids, psutil.Process.cpu_times)))
 
 
 def _read(pids: Iterable[int], reading: Callable[[psutil.Process], Any]) -> Iterator[Any]:

@@ -45,6 +45,7 @@ MODES: list[tuple[str, dict[str, Any]]] = [
     ("tools of the endpoint", {"structured": False, **TOOLS}),
     ("tools in plain JSON", {"structured": False, "plain_tools": True, **TOOLS}),
     ("tools in plain JSON with a schema", {"structured": True, "plain_tools": True, **TOOLS}),
+    ("schema, fewest numbers, told as published", {"structured": True, "short": True, "information": "published"}),
 ]
 IN_PRESETS = {"max_tokens": 500, "structured": True, "call_seconds": 3600.0, "fallbacks": ()}
 """What differs from a preset's settings: structured output as on the platform."""

@@ -13,6 +13,7 @@ from typing import Any
 
 import httpx
 import websockets
+from websockets.typing import Origin
 
 from deploy.bench.kit import Measured
 
@@ -43,7 +44,7 @@ async def enter(client: httpx.AsyncClient, join: str) -> str:
 def socket_of(url: str, path: str, kind: str = "play", **options: Any) -> AbstractAsyncContextManager[Any]:
     """Return the socket of a person's page; `kind` is "play" or "lobby"."""
     address = f"{url.replace('http', 'ws', 1)}/ws/{kind}/{path.strip('/').split('/')[1]}/"
-    return websockets.connect(address, origin=url, compression=None, **options)
+    return websockets.connect(address, origin=Origin(url), compression=None, **options)
 
 
 async def move(socket: Any, answering: int, **fields: str) -> None:

@@ -10,6 +10,7 @@ import subprocess
 import sys
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from deploy.operate import environment
 
@@ -123,7 +124,7 @@ class Machine:
             Refused: the command failed; contains its errors.
         """
         user = self.user
-        identity = {}
+        identity: dict[str, Any] = {}
         if user.pw_uid != os.geteuid():
             groups = [group.gr_gid for group in grp.getgrall() if user.pw_name in group.gr_mem]
             identity = {"user": user.pw_uid, "group": user.pw_gid, "extra_groups": groups}

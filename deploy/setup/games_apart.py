@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 from grimp import ImportGraph
 from importlinter import ContractCheck, fields
@@ -16,7 +17,7 @@ PLATFORM = Path(__file__).parents[2] / "platform"
 class GamesApart(IndependenceContract):
     """Independence of the packages games.<key>, found by their `rules` module."""
 
-    modules = fields.SetField(subfield=fields.ModuleExpressionField(), required=False)
+    modules: Any = fields.SetField(subfield=fields.ModuleExpressionField(), required=False)
 
     def check(self, graph: ImportGraph, verbose: bool) -> ContractCheck:
         rules = graph.find_matching_modules("games.*.rules")
@@ -27,8 +28,8 @@ class GamesApart(IndependenceContract):
 class GamesAlone(ForbiddenContract):
     """Games import nothing of llm_agents and of the apps in platform/, whether the layers name these or not."""
 
-    source_modules = fields.SetField(subfield=fields.ModuleExpressionField(), required=False)
-    forbidden_modules = fields.SetField(subfield=fields.ModuleExpressionField(), required=False)
+    source_modules: Any = fields.SetField(subfield=fields.ModuleExpressionField(), required=False)
+    forbidden_modules: Any = fields.SetField(subfield=fields.ModuleExpressionField(), required=False)
 
     def check(self, graph: ImportGraph, verbose: bool) -> ContractCheck:
         self.source_modules = {ModuleExpression("games")}

@@ -110,6 +110,11 @@ def people_page(service: str, title: str, body: str, *, header: str = "", frame:
     )
 
 
+def button(address: str, label: str) -> str:
+    """Return a form in HTML that is one button, which posts to the address."""
+    return f'<form method="post" action="{address}"><button>{escape(label)}</button></form>'
+
+
 def _named(headers: Mapping[str, str]) -> dict[str, str]:
     return {name.replace("_", "-"): value for name, value in headers.items()}
 

@@ -1,37 +1,36 @@
 """Figures: Vega-Lite charts in one style, drawn without a browser, each with an alt text.
 
-Chart functions take rows (mappings) and the keys to show, and return a `Figure`. Categories have the colours and marks
-of seats (`tokens`), or differ in dash. `players` (the dataset's, in order) gives each player the same colour
-throughout a report.
+`drawn` makes a figure of a `results.Chart`. Categories have the colours and marks of seats (`tokens`), or differ in
+dash. `players` (the dataset's, in order) gives each player the same colour throughout a report.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import wraps
 from html import escape
 from math import ceil
-from typing import TYPE_CHECKING, Any, ParamSpec
+from statistics import median
+from typing import Any, ParamSpec
 
-from analysis.results import Figure, Table
+from analysis.results import Chart, Figure, Mark, Table, records
 from analysis.toolbox.numbers import finite
 from games import tokens
 
-if TYPE_CHECKING:
-    import altair as alt
-
 P = ParamSpec("P")
-Row = Mapping[str, Any]
+Row = dict[str, Any]
 COLOURS = tuple(tokens.colour(f"seat-{number}") for number in range(1, tokens.SEATS + 1))
 SHAPES = tuple(tokens.mark_path(number) for number in range(1, tokens.SEATS + 1))
 DASHES = ([1, 0], [7, 3], [2, 2], [9, 2, 2, 2], [4, 4], [12, 3], [1, 4], [9, 2, 2, 2, 2, 2])
 MAX_SERIES = len(COLOURS)
-WIDTH, WIDE = 460, 620
+WIDTH, WIDE, NARROW = 460, 620, 280
 LONG_LABEL, LABEL_LIMIT = 34, 420
 """Characters of a category's name above which panels are stacked, and pixels after which the name is cut off."""
-STEP = 22
+STEP, OFFSET_STEP = 22, 14
+"""Height of a category, and of each series in one."""
 INK, QUIET, GRID, CARD = (tokens.colour(name) for name in ("ink", "muted", "line", "card"))
 ACCENT, SECOND = tokens.colour("accent"), tokens.colour("second")
 """What is drawn without categories, and what stands out from it."""
@@ -40,6 +39,15 @@ ROUNDING_ERROR = 1e-9
 """Differences this small are rounding errors and are drawn as zero."""
 MAX_POINTS = 2000
 """Maximum number of points in a scatter plot; more are thinned out evenly, as the alt text then says."""
+MAX_MARKED = 40
+"""Maximum number of points marked on a line."""
+MAX_TICKS = 12
+"""Largest range of whole numbers on an axis with a tick for each."""
+MAX_LISTED = 8
+"""Maximum number of categories that an alt text names; of more, it gives the number."""
+QUANTILES = (0.1, 0.25, 0.5, 0.75, 0.9)
+GRID_POINTS = 60
+"""Number of points at which a violin's density is computed."""
 
 _TAG = re.compile(r'<[a-z](?:"[^"]*"|[^">])*>')
 _ROLES = re.compile(r'\s(?:role|aria-[a-z]+)="[^"]*"')
@@ -61,346 +69,443 @@ def unvalidated(draw: Callable[P, Figure]) -> Callable[P, Figure]:
     return wrapper
 
 
-# ---- dots with intervals ---------------------------------------------------------------------------------
-
-
 @unvalidated
-def dots(
-    name: str,
-    title: str,
-    rows: Sequence[Row],
-    *,
-    y: str,
-    x: str = "estimate",
-    low: str = "low",
-    high: str = "high",
-    colour: str = "",
-    facet: str = "",
-    x_title: str = "",
-    y_title: str = "",
-    x_format: str = "",
-    line: float | None = None,
-    players: Sequence[str] = (),
-    columns: int = 2,
-    same_scale: bool = False,
-    zero: bool = False,
-) -> Figure:
-    """Draw a dot with its interval for each row, with categories from top to bottom in the order of the rows.
+def drawn(table: Table, chart: Chart) -> Figure:
+    """Return a table's chart, with the labels and formats of its columns on the axes."""
+    return _Plot(table, chart).figure()
 
-    Args:
-        colour: key that distinguishes several dots in a category.
-        facet: key that distinguishes panels; each has its own scale unless `same_scale`.
-        line: position of the line for "no difference".
-        zero: whether the axis starts at zero.
+
+class _Plot:
+    """A chart being drawn.
+
+    Attributes:
+        names: the column of each channel.
+        rows: those with a value to draw.
+        labels, series, panels: the categories on the y axis, of the colours, and of the facets.
     """
+
+    def __init__(self, table: Table, chart: Chart) -> None:
+        self.table, self.chart, self.kind = table, chart, KINDS[chart.mark]
+        self.names = {channel: getattr(chart, channel) for channel in ("x", "y", "colour", "facet", "size", "label")}
+        self.names[self.kind.value] = self.value = self.names[self.kind.value] or self.kind.default
+        self.title = chart.title or table.title
+        rows = table.records if chart.rows is None else _rows(chart.rows)
+        for channel, most in chart.most.items():
+            categories, column = _distinct(rows, self.names[channel]), table.column(self.names[channel])
+            if len(categories) > most:
+                what = column.label.lower() + "s" if column else "groups"
+                self.title += f": the first {most} of {len(categories)} {what}"
+                rows = [row for row in rows if str(row.get(self.names[channel])) in categories[:most]]
+        needed = [self.value, *([chart.x] if chart.mark == "scatter" else [])]
+        self.rows = [dict(row) for row in rows if all(finite(row.get(name)) is not None for name in needed)]
+        for row in self.rows if chart.se else ():
+            se = finite(row.get(chart.se))
+            ends = (None, None) if se is None else (float(row[self.value]) - se, float(row[self.value]) + se)
+            row |= dict(zip((chart.low, chart.high), ends, strict=True))
+        if chart.mark == "lines" and not chart.facet and len(self.categories("colour")) > MAX_SERIES:
+            self.names |= {"facet": chart.colour, "colour": ""}
+        if chart.mark in ("dots", "lines", "strip_plot") and not chart.domain:
+            self._pad()
+        self.labels = self.categories("y") if "y" in self.kind.groups else []
+        self.series = self.categories("colour") if chart.mark != "heat_map" else []
+        self.panels = self.categories("facet")
+        self.has_intervals = any(row.get(chart.low) is not None for row in self.rows)
+
+    def categories(self, channel: str) -> list[str]:
+        """Return the categories of a channel in the chart's order, or else as they occur."""
+        name = self.names[channel]
+        return list(self.chart.order.get(channel, ())) or (_distinct(self.rows, name) if name else [])
+
+    def _pad(self) -> None:
+        """Add bounds around the value of panels that have only one, because an axis without extent has wrong ticks."""
+        values: dict[str, set[float]] = {}
+        facet = self.names["facet"]
+        for row in self.rows:
+            known = (_json_value(finite(row.get(key))) for key in (self.value, self.chart.low, self.chart.high))
+            values.setdefault(str(row.get(facet)), set()).update(value for value in known if value is not None)
+        for row in self.rows:
+            low, high = min(values[str(row.get(facet))]), max(values[str(row.get(facet))])
+            if high - low <= ROUNDING_ERROR:
+                margin = abs(high) / 10 or 1.0
+                row |= {"pad_low": high - margin, "pad_high": high + margin}
+
+    def padding(self, base: Any) -> list[Any]:
+        """Return an invisible layer that widens the axes of padded panels, if there are any."""
+        if not any("pad_low" in row for row in self.rows):
+            return []
+        return [base.mark_rule(opacity=0).encode(**self.span("pad_low", "pad_high"))]
+
+    # ---- encodings ---------------------------------------------------------------------------------------
+
+    def heading(self, channel: str) -> str:
+        """Return the title of a channel's axis: the chart's, or else its column's heading; categories have none."""
+        column = self.table.column(self.names[channel])
+        is_named = channel == self.kind.value or (self.kind.two_axes and channel in ("x", "y"))
+        return self.chart.titles.get(channel, column.heading if column and is_named else "")
+
+    def axis(self, channel: str, name: str = "") -> Any:
+        """Return the encoding of numbers on an axis, by default those of its channel."""
+        import altair as alt
+
+        column = self.table.column(self.names[channel])
+        of_value = channel == self.kind.value
+        share = "%" if of_value and column and column.kind == "share" else ""
+        settings: dict[str, Any] = {"format": self.chart.formats.get(channel, share)}
+        scale: dict[str, Any] = {"zero": self.chart.zero or self.kind.zero}
+        if of_value and self.chart.domain:
+            scale = {"domain": list(self.chart.domain), **({"clamp": True} if self.chart.mark == "strip_plot" else {})}
+        elif self.chart.mark == "bars" and not any(float(row[self.value]) for row in self.rows):
+            scale = {"domain": [0, 1]}
+        elif self.chart.mark == "lines" and channel == "x":
+            scale |= {"type": "log" if self.chart.log_x else "linear", "nice": False, "padding": 8}
+            places = sorted({value for row in self.rows if (value := finite(row.get(self.names["x"]))) is not None})
+            whole = all(place.is_integer() for place in places) and not self.chart.log_x
+            if places and whole and places[-1] - places[0] <= MAX_TICKS:
+                settings |= {"format": "d", "values": places}
+        return (alt.X if channel == "x" else alt.Y)(
+            _key(name or self.names[channel]), type="quantitative", title=self.heading(channel),
+            scale=alt.Scale(**scale), axis=alt.Axis(**{key: value for key, value in settings.items() if value}),
+        )  # fmt: skip
+
+    def span(self, low: str, high: str) -> dict[str, Any]:
+        """Return the encodings from one column to another along the axis of the values."""
+        import altair as alt
+
+        channel = self.kind.value
+        return {channel: self.axis(channel, low), f"{channel}2": (alt.X2 if channel == "x" else alt.Y2)(_key(high))}
+
+    def rows_of_categories(self) -> Any:
+        """Return a chart with the categories from top to bottom, and the series of each, if any, side by side."""
+        import altair as alt
+
+        y = alt.Y(_key(self.names["y"]), type="nominal", sort=self.labels, title=self.heading("y") or None)
+        chart: Any = alt.Chart().encode(y=y)
+        if not self.series or self.chart.stacked:
+            return chart
+        return chart.encode(yOffset=alt.YOffset(_key(self.names["colour"]), type="nominal", sort=self.series))
+
+    def styled(self, layer: Any, *channels: str) -> Any:
+        """Return a layer with the series' colours, shapes or dashes; unchanged if there are no series."""
+        if not self.series:
+            return layer
+        return layer.encode(**{name: self.style(name, self.names["colour"], self.series) for name in channels})
+
+    def style(self, channel: str, key: str, series: Sequence[str], *, legend: bool = True) -> Any:
+        """Return the styles of some series: those of the players, if all are, or else by position."""
+        import altair as alt
+
+        styles: dict[str, tuple[Any, Sequence[Any]]] = {
+            "color": (alt.Color, COLOURS), "shape": (alt.Shape, SHAPES), "strokeDash": (alt.StrokeDash, DASHES),
+        }  # fmt: skip
+        kind, values = styles[channel]
+        players = list(self.chart.players)
+        places = [players.index(name) for name in series] if set(series) <= set(players) else range(len(series))
+        turns = [place if channel == "color" else place + place // len(COLOURS) for place in places]
+        shown = {"legend": alt.Legend(symbolOpacity=1) if legend else None} if channel == "color" else {}
+        scale = alt.Scale(domain=list(series), range=[values[turn % len(values)] for turn in turns])
+        return kind(_key(key), type="nominal", sort=list(series), title=None, scale=scale, **shown)
+
+    def line(self, colour: str = QUIET) -> list[Any]:
+        """Return the chart's reference line, if it has one."""
+        return [] if self.chart.line is None else [_rule(self.kind.value, self.chart.line, colour)]
+
+    # ---- figure ------------------------------------------------------------------------------------------
+
+    def figure(self) -> Figure:
+        """Return the figure with its data, panels and style."""
+        import altair as alt
+
+        chart, kind, facet = self.chart, self.kind, self.names["facet"]
+        description, layers = self.alt_text(), kind.layers(self)
+        of_categories = "y" in kind.groups and chart.mark != "heat_map"
+        same_labels = chart.mark == "dots" and self._every_panel_has_every_label()
+        columns = chart.columns
+        if of_categories and not same_labels and max(map(len, self.labels), default=0) > LONG_LABEL:
+            columns = 1
+        columns = min(columns, len(self.panels)) if self.panels else 1
+        height: Any = kind.height
+        if chart.mark == "heat_map":
+            height = alt.Step(height)
+        elif chart.mark == "violins":
+            height *= max(1, len(self.labels))
+        elif of_categories:
+            grouped = self.series and not chart.stacked
+            height = alt.Step(OFFSET_STEP, **{"for": "offset"}) if grouped else alt.Step(height)
+        width: Any = alt.Step(kind.width) if chart.mark == "heat_map" else kind.width
+        plot: Any = alt.layer(*layers).properties(width=width or (WIDTH if columns <= 1 else NARROW), height=height)
+        data = alt.NamedData("rows")
+        if facet:
+            header = alt.Header(title=None, labelFontWeight="bold", labelFontSize=13, labelColor=INK, labelLimit=300)
+            of_panels = alt.Facet(_key(facet), type="nominal", sort=self.panels, header=header)
+            same = kind.same_scale if chart.same_scale is None else chart.same_scale
+            x, y = ("shared" if is_same else "independent" for is_same in (same, same_labels))
+            plot = plot.facet(facet=of_panels, columns=columns, data=data)
+            plot = plot.resolve_scale(x=x, y=y).resolve_axis(x="independent", y=y)
+        else:
+            plot = plot.properties(data=data)
+        values = [{key: _json_value(value) for key, value in row.items()} for row in self.rows]
+        name = chart.name or self.table.name
+        return figure_from_chart(name, self.title, plot, alt_text=f"{self.title}. {description}", values=values)
+
+    def _every_panel_has_every_label(self) -> bool:
+        pairs = {(str(row.get(self.names["facet"])), str(row.get(self.names["y"]))) for row in self.rows}
+        return len(pairs) == max(1, len(self.panels)) * len(self.labels)
+
+    def alt_text(self) -> str:
+        """Return the alt text: kind, axes, groups, number of values, and the smallest and largest value."""
+        kind, what = self.kind, self.heading(self.kind.value) or self.value
+        lines = "".join(f"; {name} at {_short_number(at)}" for name, at in self.chart.lines.items()
+                        if isinstance(at, int | float))  # fmt: skip
+        if self.chart.mark == "histogram":
+            numbers = self.numbers()
+            spread = [_short_number(value) for value in (numbers[0], median(numbers), numbers[-1])] if numbers else []
+            extent = f" from {spread[0]} to {spread[2]}, median {spread[1]}" if spread else ""
+            return f"Histogram of {len(numbers):,} values; {what}{extent}{lines}."
+        text = "Stacked bars" if self.chart.stacked else kind.text
+        what = f"median {what}" if self.chart.mark == "boxes" else what
+        if not self.rows:
+            return f"{text} of {what}: no values."
+        named = {channel: self.names[channel] for channel in kind.groups if self.names[channel]}
+        groups = []
+        for channel, name in named.items():
+            values = _distinct(self.rows, name)
+            shown = ", ".join(values) if len(values) <= MAX_LISTED else str(len(values))
+            groups.append(f"{label(self.heading(channel) or name)}: {shown}")
+        ordered = sorted(self.rows, key=lambda row: float(row[self.value]))
+        smallest, largest = (
+            " ".join([_short_number(float(row[self.value])), *([f"({', '.join(of)})"] if of else [])])
+            for row in (ordered[0], ordered[-1]) for of in [[str(row.get(name)) for name in named.values()]]
+        )  # fmt: skip
+        ends = f"{len(self.rows):,} values, smallest {smallest}, largest {largest}"
+        if self.chart.mark == "scatter":
+            thinning = self.thinning()
+            ends += f", over {self.heading('x') or self.names['x']}"
+            ends += f"; every {thinning}th point is drawn" if thinning > 1 else ""
+        return f"{text} of {what}. {'; '.join(groups)}{'. ' if groups else ''}{ends}{lines}."
+
+    def numbers(self) -> list[float]:
+        """Return the values in ascending order."""
+        return sorted(float(row[self.value]) for row in self.rows)
+
+    def thinning(self) -> int:
+        """Return n if every nth point is drawn."""
+        return ceil(len(self.rows) / MAX_POINTS) or 1
+
+
+# ---- layers of each kind of chart, from back to front ------------------------------------------------------
+
+
+def _dots(plot: _Plot) -> list[Any]:
+    """A dot with its interval for each row, with categories from top to bottom in the order of the rows."""
+    base = plot.styled(plot.rows_of_categories(), "color")
+    layers = [*plot.line(), *plot.padding(base)]
+    if plot.has_intervals:
+        layers.append(base.mark_rule(strokeWidth=2).encode(**plot.span(plot.chart.low, plot.chart.high)))
+    return [*layers, plot.styled(base.mark_point(filled=True, size=70, opacity=1).encode(x=plot.axis("x")), "shape")]
+
+
+def _lines(plot: _Plot) -> list[Any]:
+    """Lines, with a band where rows have an interval; more series than colours become panels."""
     import altair as alt
 
-    rows = _padded(_with_value(rows, x), (x, low, high), facet)
-    labels = _distinct(rows, y)
-    series = _distinct(rows, colour) if colour else []
-    panels = _distinct(rows, facet) if facet else []
-    shared_labels = _same_categories(rows, y, facet, labels)
-    height = alt.Step(STEP) if not series else alt.Step(14, **{"for": "offset"})
-    base = alt.Chart().encode(y=alt.Y(_key(y), type="nominal", sort=labels, title=y_title or None))
-    if series:
-        base = base.encode(
-            yOffset=alt.YOffset(_key(colour), type="nominal", sort=series), color=_colour(colour, series, players)
-        )
-    scale = alt.Scale(zero=zero, nice=True)
-    axis = alt.Axis(format=x_format) if x_format else alt.Axis()
-    layers: list[Any] = [] if line is None else [_rule(x=line)]
-    if any("pad_low" in row for row in rows):
-        layers.append(_invisible_padding(base, "x", scale))
-    if any(row.get(low) is not None for row in rows):
-        layers.append(base.mark_rule(strokeWidth=2).encode(
-            x=alt.X(_key(low), type="quantitative", scale=scale, axis=axis, title=x_title), x2=alt.X2(_key(high))
-        ))  # fmt: skip
-    point = base.mark_point(filled=True, size=70, opacity=1).encode(
-        x=alt.X(_key(x), type="quantitative", scale=scale, axis=axis, title=x_title)
-    )
-    layers.append(point.encode(shape=_shape(colour, series, players)) if series else point)
-    chart = alt.layer(*layers)
-    description = _alt_text(
-        "Dots with intervals", rows, x, x_title or x, [y, colour, facet], [y_title or y, colour, facet]
-    )
-    columns = columns if shared_labels else _columns(columns, labels)
-    return _figure(name, title, chart, rows, description, facet, panels, columns,
-                     height=height, same_scale=same_scale, same_labels=shared_labels)  # fmt: skip
+    bare = alt.Chart().encode(x=plot.axis("x"))
+    base, interpolate = plot.styled(bare, "color"), "step-after" if plot.chart.step else "linear"
+    layers = [*plot.line(), *plot.padding(bare)]
+    if plot.has_intervals:
+        span = plot.span(plot.chart.low, plot.chart.high)
+        layers.append(base.mark_area(opacity=0.18, interpolate=interpolate).encode(**span))
+    y = plot.axis("y")
+    layers.append(plot.styled(base.mark_line(strokeWidth=2.2, interpolate=interpolate).encode(y=y), "strokeDash"))
+    if plot.chart.points and len(plot.rows) <= MAX_MARKED * max(1, len(plot.series)) * max(1, len(plot.panels)):
+        layers.append(plot.styled(base.mark_point(filled=True, size=45, opacity=1).encode(y=y), "shape"))
+    return layers
 
 
-# ---- lines ---------------------------------------------------------------------------------------------------
-
-
-@unvalidated
-def lines(
-    name: str,
-    title: str,
-    rows: Sequence[Row],
-    *,
-    x: str,
-    y: str = "estimate",
-    low: str = "low",
-    high: str = "high",
-    colour: str = "",
-    facet: str = "",
-    x_title: str = "",
-    y_title: str = "",
-    y_format: str = "",
-    step: bool = False,
-    log_x: bool = False,
-    points: bool = True,
-    players: Sequence[str] = (),
-    columns: int = 2,
-    y_domain: tuple[float, float] | None = None,
-    line: float | None = None,
-    same_x: bool = True,
-) -> Figure:
-    """Draw lines, with a band where rows have `low` and `high`; more series than colours become panels."""
+def _bars(plot: _Plot) -> list[Any]:
+    """Horizontal bars from zero, side by side or stacked by colour, in the order of the rows."""
     import altair as alt
 
-    rows = _with_value(rows, y) if y_domain else _padded(_with_value(rows, y), (y, low, high), facet)
-    series = _distinct(rows, colour) if colour else []
-    if len(series) > MAX_SERIES and not facet:
-        facet, colour, series = colour, "", []
-    panels = _distinct(rows, facet) if facet else []
-    all_integers = all(float(row[x]).is_integer() for row in rows if finite(row.get(x)) is not None)
-    distinct_x = {float(row[x]) for row in rows if finite(row.get(x)) is not None}
-    integer_ticks = all_integers and bool(distinct_x) and max(distinct_x) - min(distinct_x) <= 12 and not log_x
-    x_axis = alt.X(
-        _key(x), type="quantitative", title=x_title,
-        scale=alt.Scale(type="log" if log_x else "linear", zero=False, nice=False, padding=8),
-        axis=alt.Axis(format="d", values=sorted(distinct_x)) if integer_ticks else alt.Axis(),
-    )  # fmt: skip
-    scale = alt.Scale(domain=list(y_domain)) if y_domain else alt.Scale(zero=False)
-    axis = alt.Axis(format=y_format) if y_format else alt.Axis()
-    interpolate: Any = "step-after" if step else "linear"
-    base = alt.Chart().encode(x=x_axis)
-    if series:
-        base = base.encode(color=_colour(colour, series, players))
-    layers: list[Any] = [] if line is None else [_rule(y=line)]
-    if any("pad_low" in row for row in rows):
-        layers.append(_invisible_padding(alt.Chart().encode(x=x_axis), "y", scale))
-    if any(row.get(low) is not None for row in rows):
-        band = alt.Chart().encode(x=x_axis)
-        if series:
-            band = band.encode(color=_colour(colour, series, players))
-        layers.append(
-            band.mark_area(opacity=0.18, interpolate=interpolate).encode(
-                y=alt.Y(_key(low), type="quantitative", title=y_title, scale=scale, axis=axis), y2=alt.Y2(_key(high))
-            )
-        )
-    height = alt.Y(_key(y), type="quantitative", title=y_title, scale=scale, axis=axis)
-    drawn_line = base.mark_line(strokeWidth=2.2, interpolate=interpolate).encode(y=height)
-    layers.append(drawn_line.encode(strokeDash=_dash(colour, series, players)) if series else drawn_line)
-    if points and len(rows) <= 40 * max(1, len(series)) * max(1, len(panels)):
-        point = base.mark_point(filled=True, size=45, opacity=1).encode(y=height)
-        layers.append(point.encode(shape=_shape(colour, series, players)) if series else point)
-    chart = alt.layer(*layers)
-    description = _alt_text("Lines", rows, y, y_title or y, [x, colour, facet], [x_title or x, colour, facet])
-    return _figure(name, title, chart, rows, description, facet, panels, columns, height=240, same_scale=same_x)
-
-
-# ---- bars --------------------------------------------------------------------------------------------------------
-
-
-@unvalidated
-def bars(
-    name: str,
-    title: str,
-    rows: Sequence[Row],
-    *,
-    y: str,
-    x: str = "estimate",
-    low: str = "low",
-    high: str = "high",
-    colour: str = "",
-    facet: str = "",
-    stacked: bool = False,
-    order: Sequence[str] = (),
-    x_title: str = "",
-    y_title: str = "",
-    x_format: str = "",
-    line: float | None = None,
-    players: Sequence[str] = (),
-    columns: int = 2,
-) -> Figure:
-    """Draw horizontal bars from zero, side by side or `stacked` by colour, in the order of the rows.
-
-    Args:
-        order: the order of the parts of stacked bars; by default, the order in which they occur.
-    """
-    import altair as alt
-
-    rows = _with_value(rows, x)
-    labels, panels = _distinct(rows, y), _distinct(rows, facet) if facet else []
-    columns = _columns(columns, labels)
-    series = list(order) or (_distinct(rows, colour) if colour else [])
-    position = {label: index for index, label in enumerate(series)}
-    rows = [{**row, "order": position.get(str(row.get(colour)), 0)} for row in rows] if stacked else rows
-    grouped = bool(series) and not stacked
-    axis = alt.Axis(format=x_format) if x_format else alt.Axis()
-    base = alt.Chart().encode(y=alt.Y(_key(y), type="nominal", sort=labels, title=y_title or None))
-    if grouped:
-        base = base.encode(yOffset=alt.YOffset(_key(colour), type="nominal", sort=series))
-    any_nonzero = any(float(row[x]) for row in rows)
-    scale = alt.Scale() if any_nonzero else alt.Scale(domain=[0, 1])
-    length = alt.X(
-        _key(x), type="quantitative", title=x_title, axis=axis, scale=scale, stack="zero" if stacked else None
-    )
+    base, stacked = plot.rows_of_categories(), plot.chart.stacked
+    length = plot.axis("x")
+    length.stack = "zero" if stacked else None
     bar = base.mark_bar(stroke=CARD if stacked else None).encode(x=length)
-    bar = bar.encode(color=_colour(colour, series, players)) if series else bar.encode(color=alt.value(ACCENT))
+    bar = plot.styled(bar, "color") if plot.series else bar.encode(color=alt.value(ACCENT))
     if stacked:
-        bar = bar.encode(order=alt.Order("order:Q"))
-    layers: list[Any] = [bar]
-    if not stacked:  # makes bars of length zero visible
-        end_tick = base.mark_tick(thickness=2, height=alt.RelativeBandSize(0.8)).encode(x=length)
-        layers.append(end_tick.encode(color=_colour(colour, series, players)) if series else end_tick)
-    if not stacked and any(row.get(low) is not None for row in rows):
-        layers.append(
-            base.mark_rule(strokeWidth=1.6, color=INK).encode(
-                x=alt.X(_key(low), type="quantitative", title=x_title, axis=axis), x2=alt.X2(_key(high))
-            )
-        )
-    if line is not None:
-        layers.append(_rule(x=line, colour=INK))
-    description = _alt_text("Stacked bars" if stacked else "Bars", rows, x, x_title or x, [y, colour, facet],
-                   [y_title or y, colour, facet])  # fmt: skip
-    height = alt.Step(14, **{"for": "offset"}) if grouped else alt.Step(STEP)
-    return _figure(name, title, alt.layer(*layers), rows, description, facet, panels, columns, height=height,
-                     same_scale=True)  # fmt: skip
+        place = {label: index for index, label in enumerate(plot.series)}
+        for row in plot.rows:
+            row["order"] = place.get(str(row.get(plot.names["colour"])), 0)
+        return [bar.encode(order=alt.Order("order:Q")), *plot.line(INK)]
+    # The end of a bar makes bars of length zero visible.
+    end = base.mark_tick(thickness=2, height=alt.RelativeBandSize(0.8)).encode(x=length)
+    layers = [bar, plot.styled(end, "color")]
+    if plot.has_intervals:
+        interval = plot.span(plot.chart.low, plot.chart.high)
+        layers.append(base.mark_rule(strokeWidth=1.6, color=INK).encode(**interval))
+    return [*layers, *plot.line(INK)]
 
 
-# ---- distributions ------------------------------------------------------------------------------------------------
+def _boxes(plot: _Plot) -> list[Any]:
+    """Box plots from q1, median and q3, with whiskers from low to high, the 10th and 90th percentiles."""
+    import altair as alt
+
+    base = plot.rows_of_categories()
+    of_players = set(plot.labels) <= set(plot.chart.players)
+    fill = plot.style("color", plot.names["y"], plot.labels, legend=False) if of_players else alt.value(ACCENT)
+    return [
+        base.mark_rule(color=INK, strokeWidth=1.4).encode(**plot.span("low", "high")),
+        base.mark_bar(size=13, opacity=0.75).encode(**plot.span("q1", "q3"), color=fill),
+        base.mark_tick(color=INK, thickness=2.4, size=15).encode(x=plot.axis("x")),
+    ]
 
 
-@unvalidated
-def histogram(
-    name: str,
-    title: str,
-    values: Iterable[Any],
-    *,
-    x_title: str,
-    y_title: str = "Matches",
-    bins: int = 20,
-    marks: Mapping[str, float] | None = None,
-) -> Figure:
-    """Draw a histogram with bins of equal width.
+def _strip_plot(plot: _Plot) -> list[Any]:
+    """A ring for every value, and a bar at the mean of each category; values beyond the domain are at its edge."""
+    import altair as alt
 
-    Args:
-        marks: labelled lines, such as an announced average.
-    """
+    base = plot.rows_of_categories()
+    mean = alt.X(_key(plot.value), type="quantitative", aggregate="mean", title=plot.heading("x"))
+    return [
+        *_labelled_lines(plot.chart.lines), *plot.padding(base),
+        base.mark_point(size=60, strokeWidth=1.6, opacity=0.75, color=ACCENT).encode(x=plot.axis("x")),
+        base.mark_tick(thickness=3, size=20, color=SECOND).encode(x=mean),
+    ]  # fmt: skip
+
+
+def _violins(plot: _Plot) -> list[Any]:
+    """Kernel densities (Gaussian, Scott's bandwidth) with box and median; a line if values do not vary."""
+    import altair as alt
+
+    plot.rows = [*_outlines(plot)]
+    names = alt.Axis(values=list(range(len(plot.labels))), labelExpr=f"{json.dumps(plot.labels)}[datum.value]",
+                     grid=False)  # fmt: skip
+    scale = alt.Scale(domain=[len(plot.labels) - 0.5, -0.5], nice=False)
+    top, centre = alt.Y("top:Q", title=None, axis=names, scale=scale), alt.Y("at:Q", axis=names, title=None)
+    category = alt.Detail(_key(plot.names["y"]), type="nominal")
+    densities = alt.Chart().transform_filter("datum.part == 'density'").mark_area(opacity=0.35, color=ACCENT)
+    boxes = alt.Chart().transform_filter("datum.part == 'box'")
+    return [
+        densities.encode(x=plot.axis("x"), y=top, y2="bottom:Q", detail=category),
+        boxes.mark_rule(color=INK).encode(**plot.span("low", "high"), y=centre),
+        boxes.mark_rect(color=ACCENT, stroke=INK).encode(**plot.span("q1", "q3"), y=top, y2="bottom:Q"),
+        boxes.mark_point(filled=True, size=60, color=CARD, stroke=INK, opacity=1).encode(x=plot.axis("x"), y=centre),
+    ]
+
+
+def _outlines(plot: _Plot) -> Iterator[Row]:
+    """Yield the boxes and the densities' outlines, with categories at 0, 1, … from top to bottom."""
+    import numpy as np
+    from scipy.stats import gaussian_kde
+
+    y, facet, value = plot.names["y"], plot.names["facet"], plot.value
+    for panel in plot.panels or [""]:
+        for at, category in enumerate(plot.labels):
+            values = np.asarray([float(row[value]) for row in plot.rows if str(row.get(y)) == category
+                                 and (not facet or str(row.get(facet)) == panel)])  # fmt: skip
+            if not len(values):
+                continue
+            of = {y: category, "at": at} | ({facet: panel} if facet else {})
+            quantiles = dict(zip(("low", "q1", value, "q3", "high"), np.quantile(values, QUANTILES), strict=True))
+            yield {**of, "part": "box", **quantiles, "top": at - 0.09, "bottom": at + 0.09}
+            if len(values) > 2 and float(np.ptp(values)) > 1e-12:
+                places = np.linspace(values.min(), values.max(), GRID_POINTS)
+                density = gaussian_kde(values)(places)
+                for place, height in zip(places, 0.42 * density / density.max(), strict=True):
+                    yield {**of, "part": "density", value: place, "top": at - height, "bottom": at + height}
+
+
+def _scatter(plot: _Plot) -> list[Any]:
+    """Points, thinned out evenly beyond 2,000; they may have areas by size, a text beside each, and dashed lines."""
+    import altair as alt
+
+    label, size = plot.names["label"], plot.names["size"]
+    plot.rows = plot.rows[:: plot.thinning()]
+    x, y = plot.axis("x"), plot.axis("y")
+    points = alt.Chart().mark_point(filled=True, size=55, opacity=1 if label else 0.65).encode(x=x, y=y)
+    if size:
+        heading = plot.heading("size") or size
+        points = points.encode(size=alt.Size(_key(size), type="quantitative", title=heading))
+    layers = [*_paths(plot), plot.styled(points, "color", "shape")]
+    if label:
+        beside = alt.Chart().mark_text(align="left", dx=7, fontSize=11, color=INK)
+        layers.append(beside.encode(x=x, y=y, text=_key(label) + ":N"))
+    return layers
+
+
+def _paths(plot: _Plot) -> Iterator[Any]:
+    """Yield dashed lines, each given by its corners."""
+    import altair as alt
+
+    for name, corners in plot.chart.lines.items():
+        path = alt.Data(values=[{"x": x, "y": y, "at": at, "line": name} for at, (x, y) in enumerate(corners)])
+        line = alt.Chart(path).mark_line(color=QUIET, strokeDash=[5, 3], strokeWidth=1.4)
+        yield line.encode(x=plot.axis("x", "x"), y=plot.axis("y", "y"), order="at:Q")
+
+
+def _heat_map(plot: _Plot) -> list[Any]:
+    """Cells with their values printed; the scale is viridis, or from blue to orange around the chart's centre."""
+    import altair as alt
+
+    value, centre = plot.value, plot.chart.centre
+    values = [float(row[value]) for row in plot.rows] or [0.0]
+    if centre is None:
+        low, high = min(values), max(values)
+        scale = alt.Scale(scheme="viridis", domain=[low, high if high > low else low + 1])
+        threshold = max((v for v in values if v < low + 0.55 * (high - low)), default=low - 1)
+        is_dark = f"datum['{value}'] <= {threshold!r}"
+    else:
+        farthest = max(abs(v - centre) for v in values)
+        margin = farthest if farthest > ROUNDING_ERROR else 1.0
+        scale = alt.Scale(domain=[centre - margin, centre, centre + margin], interpolate="lab",
+                          range=[COLOURS[1], tokens.colour("paper"), COLOURS[0]])  # fmt: skip
+        is_dark = f"datum['{value}'] < {centre - 0.6 * margin!r}"
+    shown = plot.chart.formats.get("colour", ".2f")
+    colour = alt.Color(_key(value), type="quantitative", scale=scale, title=plot.heading("colour") or value,
+                       legend=alt.Legend(orient="right", gradientLength=160, format=shown))  # fmt: skip
+    printed = alt.Text(_key(value), type="quantitative", format=shown)
+    base = alt.Chart().encode(
+        x=alt.X(_key(plot.names["x"]), type="nominal", sort=plot.categories("x"), title=plot.heading("x") or None,
+                axis=alt.Axis(labelAngle=-40, orient="bottom")),
+        y=alt.Y(_key(plot.names["y"]), type="nominal", sort=plot.labels, title=plot.heading("y") or None),
+    )  # fmt: skip
+    ink = alt.condition(is_dark, alt.value("white"), alt.value("black"))
+    return [
+        base.mark_rect(stroke=CARD).encode(color=colour),
+        base.mark_text(fontSize=11).encode(text=printed, color=ink),
+    ]
+
+
+def _histogram(plot: _Plot) -> list[Any]:
+    """Numbers of values in bins of equal width, with labelled lines, such as at an announced average."""
     import altair as alt
     import numpy as np
 
-    numbers = np.asarray([value for value in map(finite, values) if value is not None], dtype=float)
-    counts, edges = np.histogram(numbers, bins=bins if numbers.size and numbers.min() < numbers.max() else 1)
-    rows = [
-        {"from": float(low), "to": float(high), "count": int(number)}
-        for low, high, number in zip(edges[:-1], edges[1:], counts, strict=True)
-    ]
-    bar = alt.Chart().mark_bar(color=ACCENT, stroke=CARD).encode(
-        x=alt.X("from:Q", title=x_title, scale=alt.Scale(zero=False, nice=False)), x2=alt.X2("to"),
-        y=alt.Y("count:Q", title=y_title), y2=alt.Y2Datum(0),
+    numbers = plot.numbers()
+    counts, edges = np.histogram(numbers, bins=plot.chart.bins if len(set(numbers)) > 1 else 1)
+    plot.rows = [{"from": low, "to": high, "count": count}
+                 for low, high, count in zip(edges[:-1], edges[1:], counts, strict=True)]  # fmt: skip
+    bars = alt.Chart().mark_bar(color=ACCENT, stroke=CARD).encode(
+        x=alt.X("from:Q", title=plot.heading("x"), scale=alt.Scale(zero=False, nice=False)), x2=alt.X2("to"),
+        y=alt.Y("count:Q", title=plot.heading("y") or "Matches"), y2=alt.Y2Datum(0),
     )  # fmt: skip
-    layers: list[Any] = [bar]
-    layers += _labelled_lines(marks, colour=SECOND)
-    description = f"Histogram of {numbers.size:,} values; {x_title}"
-    if numbers.size:
-        low, middle, high = (_short_number(value) for value in (numbers.min(), np.median(numbers), numbers.max()))
-        description += f" from {low} to {high}, median {middle}"
-    description += "".join(f"; {label} at {_short_number(mark)}" for label, mark in (marks or {}).items()) + "."
-    return _figure(name, title, alt.layer(*layers), rows, description, "", [], 1, height=240, width=WIDE)
+    return [bars, *_labelled_lines(plot.chart.lines, SECOND)]
 
 
-@unvalidated
-def boxes(
-    name: str,
-    title: str,
-    rows: Sequence[Row],
-    *,
-    y: str,
-    facet: str = "",
-    x_title: str = "",
-    y_title: str = "",
-    players: Sequence[str] = (),
-    columns: int = 2,
-) -> Figure:
-    """Draw box plots from low, q1, median, q3 and high, with whiskers at the 10th and 90th percentiles."""
+def _labelled_lines(lines: Mapping[str, Any], colour: str = QUIET) -> Iterator[Any]:
+    """Yield vertical lines with their labels above the chart, each label on its own line."""
     import altair as alt
 
-    rows = _with_value(rows, "median")
-    labels, panels = _distinct(rows, y), _distinct(rows, facet) if facet else []
-    columns = _columns(columns, labels)
-    base = alt.Chart().encode(y=alt.Y(_key(y), type="nominal", sort=labels, title=y_title or None))
-
-    def across(key: str) -> Any:
-        return alt.X(_key(key), type="quantitative", title=x_title, scale=alt.Scale(zero=True))
-
-    series = labels if set(labels) <= set(players) else []
-    fill = _colour(y, series, players, legend=False) if series else alt.value(ACCENT)
-    layers = [
-        base.mark_rule(color=INK, strokeWidth=1.4).encode(x=across("low"), x2=alt.X2("high")),
-        base.mark_bar(size=13, opacity=0.75).encode(x=across("q1"), x2=alt.X2("q3"), color=fill),
-        base.mark_tick(color=INK, thickness=2.4, size=15).encode(x=across("median")),
-    ]
-    description = _alt_text("Box plots (10, 25, 50, 75 and 90 %)", rows, "median", f"median {x_title}", [y, facet],
-                   [y_title or y, facet])  # fmt: skip
-    return _figure(name, title, alt.layer(*layers), rows, description, facet, panels, columns, height=alt.Step(STEP))
-
-
-@unvalidated
-def strip_plot(
-    name: str,
-    title: str,
-    rows: Sequence[Row],
-    *,
-    y: str,
-    x: str = "value",
-    facet: str = "",
-    x_title: str = "",
-    y_title: str = "",
-    x_domain: tuple[float, float] | None = None,
-    marks: Mapping[str, float] | None = None,
-    columns: int = 2,
-) -> Figure:
-    """Draw a ring for every value, and a bar at the mean of each category.
-
-    Args:
-        x_domain: range of the axis; values outside it are drawn at its edge.
-        marks: labelled lines, such as a reference.
-    """
-    import altair as alt
-
-    rows = _with_value(rows, x) if x_domain else _padded(_with_value(rows, x), (x,), facet)
-    labels, panels = _distinct(rows, y), _distinct(rows, facet) if facet else []
-    columns = _columns(columns, labels)
-    base = alt.Chart().encode(y=alt.Y(_key(y), type="nominal", sort=labels, title=y_title or None))
-    scale = alt.Scale(domain=list(x_domain), clamp=True) if x_domain else alt.Scale(zero=False)
-    x_axis = alt.X(_key(x), type="quantitative", title=x_title, scale=scale)
-    mean = alt.X(_key(x), type="quantitative", aggregate="mean", title=x_title)
-    layers: list[Any] = _labelled_lines(marks)
-    if any("pad_low" in row for row in rows):
-        layers.append(_invisible_padding(base, "x", scale))
-    layers.append(base.mark_point(size=60, strokeWidth=1.6, opacity=0.75, color=ACCENT).encode(x=x_axis))
-    layers.append(base.mark_tick(thickness=3, size=20, color=SECOND).encode(x=mean))
-    description = _alt_text("Strip plot with means", rows, x, x_title or x, [y, facet], [y_title or y, facet])
-    description = (
-        description[:-1] + "".join(f"; {label} at {_short_number(mark)}" for label, mark in (marks or {}).items()) + "."
-    )
-    return _figure(name, title, alt.layer(*layers), rows, description, facet, panels, columns, height=alt.Step(28),
-                     same_scale=x_domain is not None)  # fmt: skip
-
-
-def _labelled_lines(marks: Mapping[str, float] | None, colour: str = QUIET) -> list[Any]:
-    """Return vertical lines with their labels above the chart, each label on its own line."""
-    import altair as alt
-
-    layers: list[Any] = []
-    for index, (label, value) in enumerate((marks or {}).items()):
+    for index, (label, value) in enumerate(lines.items()):
         labels = _single_row().mark_text(dy=-4 - 14 * index, baseline="bottom", fontSize=12, color=colour)
-        layers += [_rule(x=value, colour=colour), labels.encode(
-            x=alt.datum(value, type="quantitative"), y=alt.value(0), text=alt.value(label))]  # fmt: skip
-    return layers
+        yield _rule("x", value, colour)
+        yield labels.encode(x=alt.datum(value, type="quantitative"), y=alt.value(0), text=alt.value(label))
+
+
+def _rule(channel: str, value: float, colour: str) -> Any:
+    """Return a dashed line across the chart."""
+    import altair as alt
+
+    line = _single_row().mark_rule(color=colour, strokeDash=[5, 3])
+    return line.encode(**{channel: alt.datum(value, type="quantitative")})
 
 
 def _single_row() -> Any:
@@ -410,260 +515,47 @@ def _single_row() -> Any:
     return alt.Chart(alt.Data(values=[{}]))
 
 
-def _rule(*, x: float | None = None, y: float | None = None, colour: str = QUIET) -> Any:
-    """Return a dashed line across the chart."""
-    import altair as alt
+@dataclass(frozen=True)
+class _Kind:
+    """A kind of chart.
 
-    position = {"x": alt.datum(x, type="quantitative")} if x is not None else {"y": alt.datum(y, type="quantitative")}
-    return _single_row().mark_rule(color=colour, strokeDash=[5, 3]).encode(**position)
-
-
-def _padded(rows: list[dict[str, Any]], keys: Sequence[str], facet: str) -> list[dict[str, Any]]:
-    """Add bounds around the value of panels that have only one, because an axis without extent has wrong ticks."""
-    values: dict[str, set[float]] = {}
-    for row in rows:
-        panel_values = values.setdefault(str(row.get(facet)), set())
-        panel_values |= {value for key in keys if (value := _json_value(finite(row.get(key)))) is not None}
-    for row in rows:
-        panel_values = values[str(row.get(facet))]
-        if max(panel_values) - min(panel_values) <= ROUNDING_ERROR:
-            margin = abs(max(panel_values)) / 10 or 1.0
-            row |= {"pad_low": max(panel_values) - margin, "pad_high": max(panel_values) + margin}
-    return rows
-
-
-def _invisible_padding(base: Any, axis: str, scale: Any) -> Any:
-    """Return an invisible layer that widens the axes of `_padded` panels."""
-    import altair as alt
-
-    low = (alt.X if axis == "x" else alt.Y)("pad_low:Q", scale=scale)
-    high = (alt.X2 if axis == "x" else alt.Y2)("pad_high")
-    return base.mark_rule(opacity=0).encode(**{axis: low, f"{axis}2": high})
-
-
-@unvalidated
-def violins(
-    name: str,
-    title: str,
-    rows: Sequence[Row],
-    *,
-    y: str,
-    x: str = "value",
-    facet: str = "",
-    x_title: str = "",
-    columns: int = 2,
-) -> Figure:
-    """Draw kernel densities (Gaussian, Scott's bandwidth) with box and median; a line if values do not vary."""
-    import altair as alt
-    import numpy as np
-    from scipy.stats import gaussian_kde
-
-    rows = _with_value(rows, x)
-    labels, panels = _distinct(rows, y), _distinct(rows, facet) if facet else []
-    shapes: list[dict[str, Any]] = []
-    for panel in panels or [""]:
-        for index, category in enumerate(labels):
-            group = [r for r in rows if str(r.get(y)) == category and (not facet or str(r.get(facet)) == panel)]
-            values = np.asarray([float(r[x]) for r in group])
-            if not len(values):
-                continue
-            violin = {"panel": panel, "who": category, "at": index}
-            q1, median, q3 = (float(q) for q in np.quantile(values, [0.25, 0.5, 0.75]))
-            low, high = (float(q) for q in np.quantile(values, [0.1, 0.9]))
-            shapes.append({**violin, "part": "box", "x": median, "q1": q1, "q3": q3, "low": low, "high": high,
-                           "top": index - 0.09, "bottom": index + 0.09})  # fmt: skip
-            if len(values) > 2 and float(np.ptp(values)) > 1e-12:
-                grid = np.linspace(values.min(), values.max(), 60)
-                density = gaussian_kde(values)(grid)
-                for x_value, height in zip(grid, 0.42 * density / density.max(), strict=True):
-                    shapes.append({**violin, "part": "density", "x": float(x_value), "top": index - float(height),
-                                   "bottom": index + float(height)})  # fmt: skip
-    label_expression = f"{json.dumps(labels)}[datum.value]"
-    axis = alt.Axis(values=list(range(len(labels))), labelExpr=label_expression, grid=False)
-    height = alt.Y("top:Q", title=None, axis=axis, scale=alt.Scale(domain=[len(labels) - 0.5, -0.5], nice=False))
-    x_axis = alt.X("x:Q", title=x_title, scale=alt.Scale(zero=False))
-    densities = alt.Chart().transform_filter("datum.part == 'density'").mark_area(
-        opacity=0.35, color=ACCENT).encode(x=x_axis, y=height, y2="bottom:Q", detail="who:N")  # fmt: skip
-    boxes = alt.Chart().transform_filter("datum.part == 'box'")
-    centre = alt.Y("at:Q", axis=axis, title=None)
-    layers = [
-        densities,
-        boxes.mark_rule(color=INK).encode(x=alt.X("low:Q", title=x_title), x2="high:Q", y=centre),
-        boxes.mark_rect(color=ACCENT, stroke=INK).encode(
-            x=alt.X("q1:Q", title=x_title), x2="q3:Q", y=height, y2="bottom:Q"),
-        boxes.mark_point(filled=True, size=60, color=CARD, stroke=INK, opacity=1).encode(x=x_axis, y=centre),
-    ]  # fmt: skip
-    description = _alt_text("Violins with boxes", rows, x, x_title or x, [y, facet], [y, facet])
-    return _figure(name, title, alt.layer(*layers), shapes, description, "panel" if facet else "", panels, columns,
-                     height=44 * max(1, len(labels)))  # fmt: skip
-
-
-@unvalidated
-def scatter(
-    name: str,
-    title: str,
-    rows: Sequence[Row],
-    *,
-    x: str,
-    y: str,
-    colour: str = "",
-    facet: str = "",
-    size: str = "",
-    label: str = "",
-    x_title: str = "",
-    y_title: str = "",
-    players: Sequence[str] = (),
-    columns: int = 2,
-    lines: Mapping[str, Sequence[tuple[float, float]]] | None = None,
-    size_title: str = "",
-) -> Figure:
-    """Draw a scatter plot, thinned out evenly beyond 2,000 points.
-
-    Args:
-        size: key of the points' area.
-        label: key of the text next to the points.
-        lines: dashed lines by name, each given by its corners.
+    Attributes:
+        text: its name in alt texts.
+        layers: function that returns its layers; it may replace the plot's rows by what is drawn.
+        value: the channel of the values; `default` is their column.
+        groups: the channels that the alt text lists.
+        height, width: in pixels, of a panel, or of a category where the y axis has categories; width 0: by panels.
+        zero: whether the axis of the values starts at zero.
+        same_scale: whether all panels have the same x axis.
+        two_axes: whether both axes are named after their columns.
     """
-    import altair as alt
 
-    points = [row for row in _with_value(rows, y) if finite(row.get(x)) is not None]
-    interval = ceil(len(points) / MAX_POINTS) if points else 1
-    drawn = points[::interval]
-    series, panels = _distinct(points, colour) if colour else [], _distinct(points, facet) if facet else []
-    point = alt.Chart().mark_point(filled=True, size=55, opacity=0.65 if not label else 1).encode(
-        x=alt.X(_key(x), type="quantitative", title=x_title, scale=alt.Scale(zero=False)),
-        y=alt.Y(_key(y), type="quantitative", title=y_title, scale=alt.Scale(zero=False)),
-    )  # fmt: skip
-    if series:
-        point = point.encode(color=_colour(colour, series, players), shape=_shape(colour, series, players))
-    if size:
-        point = point.encode(size=alt.Size(_key(size), type="quantitative", title=size_title or size))
-    layers: list[Any] = []
-    for line_name, corners in (lines or {}).items():
-        path = alt.Data(
-            values=[{"x": a, "y": b, "at": index, "line": line_name} for index, (a, b) in enumerate(corners)]
-        )
-        layers.append(alt.Chart(path).mark_line(color=QUIET, strokeDash=[5, 3], strokeWidth=1.4).encode(
-            x=alt.X("x:Q", title=x_title), y=alt.Y("y:Q", title=y_title), order="at:Q"))  # fmt: skip
-    layers.append(point)
-    if label:
-        layers.append(alt.Chart().mark_text(align="left", dx=7, fontSize=11, color=INK).encode(
-            x=alt.X(_key(x), type="quantitative"), y=alt.Y(_key(y), type="quantitative"), text=_key(label) + ":N"
-        ))  # fmt: skip
-    description = _alt_text("Scatter plot", points, y, y_title or y, [colour, facet], [colour, facet])
-    thinning = f"; every {interval}th point is drawn" if interval > 1 else ""
-    description = f"{description[:-1]}, over {x_title or x}{thinning}."
-    return _figure(name, title, alt.layer(*layers), drawn, description, facet, panels, columns, height=260)
+    text: str
+    layers: Callable[[_Plot], list[Any]]
+    value: str = "x"
+    default: str = "estimate"
+    groups: Sequence[str] = ("y", "facet")
+    height: int = STEP
+    width: int = 0
+    zero: bool = False
+    same_scale: bool = False
+    two_axes: bool = False
 
 
-# ---- heat maps -----------------------------------------------------------------------------------------------------
+KINDS: Mapping[Mark, _Kind] = {
+    "dots": _Kind("Dots with intervals", _dots, groups=("y", "colour", "facet")),
+    "lines": _Kind("Lines", _lines, "y", groups=("x", "colour", "facet"), height=240, same_scale=True, two_axes=True),
+    "bars": _Kind("Bars", _bars, groups=("y", "colour", "facet"), zero=True, same_scale=True),
+    "boxes": _Kind("Box plots (10, 25, 50, 75 and 90 %)", _boxes, default="median", zero=True),
+    "strip_plot": _Kind("Strip plot with means", _strip_plot, default="value", height=28),
+    "violins": _Kind("Violins with boxes", _violins, default="value", height=44),
+    "scatter": _Kind("Scatter plot", _scatter, "y", groups=("colour", "facet"), height=260, two_axes=True),
+    "heat_map": _Kind("Heat map", _heat_map, "colour", groups=("y", "x", "facet"), height=26, width=46, two_axes=True),
+    "histogram": _Kind("Histogram", _histogram, groups=(), height=240, width=WIDE),
+}
 
 
-@unvalidated
-def heat_map(
-    name: str,
-    title: str,
-    rows: Sequence[Row],
-    *,
-    x: str,
-    y: str,
-    value: str = "estimate",
-    facet: str = "",
-    centre: float | None = None,
-    x_title: str = "",
-    y_title: str = "",
-    value_title: str = "",
-    value_format: str = ".2f",
-    columns: int = 2,
-    x_order: Sequence[str] = (),
-    y_order: Sequence[str] = (),
-) -> Figure:
-    """Draw a heat map with the value printed in each cell.
-
-    Args:
-        centre: middle of a scale from blue to orange; without it, the scale is viridis.
-    """
-    import altair as alt
-
-    rows = _with_value(rows, value)
-    x_labels, y_labels = list(x_order) or _distinct(rows, x), list(y_order) or _distinct(rows, y)
-    panels = _distinct(rows, facet) if facet else []
-    values = [float(row[value]) for row in rows] or [0.0]
-    if centre is None:
-        low, high = min(values), max(values)
-        scale = alt.Scale(scheme="viridis", domain=[low, high if high > low else low + 1])
-        with_white_text = [v for v in values if v < low + 0.55 * (high - low)]
-        threshold = max(with_white_text) if with_white_text else low - 1
-        ink = alt.condition(f"datum['{value}'] <= {threshold!r}", alt.value("white"), alt.value("black"))
-    else:
-        farthest = max(abs(v - centre) for v in values)
-        margin = farthest if farthest > ROUNDING_ERROR else 1.0
-        scale = alt.Scale(
-            domain=[centre - margin, centre, centre + margin],
-            range=[COLOURS[1], tokens.colour("paper"), COLOURS[0]],
-            interpolate="lab",
-        )
-        ink = alt.condition(f"datum['{value}'] < {centre - 0.6 * margin!r}", alt.value("white"), alt.value("black"))
-    base = alt.Chart().encode(
-        x=alt.X(
-            _key(x),
-            type="nominal",
-            sort=x_labels,
-            title=x_title or None,
-            axis=alt.Axis(labelAngle=-40, orient="bottom"),
-        ),
-        y=alt.Y(_key(y), type="nominal", sort=y_labels, title=y_title or None),
-    )
-    cell = base.mark_rect(stroke=CARD).encode(
-        color=alt.Color(_key(value), type="quantitative", scale=scale, title=value_title or value,
-                        legend=alt.Legend(orient="right", gradientLength=160, format=value_format))
-    )  # fmt: skip
-    printed_values = base.mark_text(fontSize=11).encode(
-        text=alt.Text(_key(value), type="quantitative", format=value_format), color=ink
-    )
-    description = _alt_text(
-        "Heat map", rows, value, value_title or value, [y, x, facet], [y_title or y, x_title or x, facet]
-    )
-    return _figure(name, title, alt.layer(cell, printed_values), rows, description, facet, panels, columns,
-                     height=alt.Step(26), width=alt.Step(46))  # fmt: skip
-
-
-# ---- shared style --------------------------------------------------------------------------------------
-
-
-def _figure(
-    name: str,
-    title: str,
-    chart: alt.LayerChart,
-    rows: Sequence[Row],
-    description: str,
-    facet: str,
-    panels: Sequence[str],
-    columns: int,
-    *,
-    height: Any,
-    width: Any = None,
-    same_scale: bool = False,
-    same_labels: bool = False,
-) -> Figure:
-    """Return the figure with its data, panels and style; with `same_labels`, panels in the same row share labels."""
-    import altair as alt
-
-    values = [{key: _json_value(value) for key, value in row.items()} for row in rows]
-    data = alt.NamedData("rows")
-    columns = min(columns, len(panels)) if panels else 1
-    chart = chart.properties(width=width or (WIDTH if columns <= 1 else 280), height=height)
-    if facet:
-        header = alt.Header(title=None, labelFontWeight="bold", labelFontSize=13, labelColor=INK, labelLimit=300)
-        panels_chart: Any = chart.facet(
-            facet=alt.Facet(_key(facet), type="nominal", sort=list(panels), header=header), columns=columns, data=data
-        )
-        y_resolution = "shared" if same_labels else "independent"
-        panels_chart = panels_chart.resolve_scale(x="shared" if same_scale else "independent", y=y_resolution)
-        panels_chart = panels_chart.resolve_axis(x="independent", y=y_resolution)
-    else:
-        panels_chart = chart.properties(data=data)
-    return figure_from_chart(name, title, panels_chart, alt_text=f"{title}. {description}", values=values)
+# ---- style and text ----------------------------------------------------------------------------------------
 
 
 def figure_from_chart(
@@ -720,63 +612,17 @@ def label(column: str) -> str:
     return words[:1].upper() + words[1:]
 
 
-def _colour(key: str, series: Sequence[str], players: Sequence[str], *, legend: bool = True) -> Any:
-    import altair as alt
-
-    colours = [COLOURS[index % len(COLOURS)] for index in _style_indices(series, players)]
-    return alt.Color(
-        _key(key), type="nominal", sort=list(series), title=None, scale=alt.Scale(domain=list(series), range=colours),
-        legend=alt.Legend(symbolOpacity=1) if legend else None,
-    )  # fmt: skip
+def _rows(rows: Any) -> list[Row]:
+    return list(rows) if isinstance(rows, Sequence) else records(rows)
 
 
-def _shape(key: str, series: Sequence[str], players: Sequence[str]) -> Any:
-    import altair as alt
-
-    shapes = [SHAPES[(index + index // len(COLOURS)) % len(SHAPES)] for index in _style_indices(series, players)]
-    return alt.Shape(
-        _key(key), type="nominal", sort=list(series), title=None, scale=alt.Scale(domain=list(series), range=shapes)
-    )
-
-
-def _dash(key: str, series: Sequence[str], players: Sequence[str]) -> Any:
-    import altair as alt
-
-    dashes = [DASHES[(index + index // len(COLOURS)) % len(DASHES)] for index in _style_indices(series, players)]
-    return alt.StrokeDash(
-        _key(key), type="nominal", sort=list(series), title=None, scale=alt.Scale(domain=list(series), range=dashes)
-    )
-
-
-def _same_categories(rows: Sequence[Row], y: str, facet: str, labels: Sequence[str]) -> bool:
-    """Return whether every panel has every category."""
-    panels = set(_distinct(rows, facet)) if facet else {""}
-    return len({(str(row.get(facet)), str(row.get(y))) for row in rows}) == len(panels) * len(labels)
-
-
-def _columns(requested: int, labels: Sequence[str]) -> int:
-    """Return the number of panels side by side; it is one if labels are too long for two."""
-    return 1 if max(map(len, labels), default=0) > LONG_LABEL else requested
-
-
-def _style_indices(series: Sequence[str], players: Sequence[str]) -> list[int]:
-    """Return the index of each series' style: the player's, or else the series' position in the figure."""
-    if series and set(series) <= set(players):
-        return [list(players).index(name) for name in series]
-    return list(range(len(series)))
-
-
-def _with_value(rows: Iterable[Row], value: str) -> list[dict[str, Any]]:
-    return [dict(row) for row in rows if finite(row.get(value)) is not None]
-
-
-def _distinct(rows: Sequence[Row], key: str) -> list[str]:
+def _distinct(rows: Iterable[Mapping[str, Any]], key: str) -> list[str]:
     return list(dict.fromkeys(str(row.get(key)) for row in rows))
 
 
 def _key(name: str) -> str:
     """Return a key with the characters escaped that have a meaning in Vega-Lite, such as points and brackets."""
-    return name.replace("\\", "\\\\").replace(".", "\\.").replace("[", "\\[").replace("]", "\\]").replace(":", "\\:")
+    return re.sub(r"([\\.\[\]:])", r"\\\1", name)
 
 
 def _json_value(value: Any) -> Any:
@@ -793,57 +639,3 @@ def _json_value(value: Any) -> Any:
 def _short_number(value: float) -> str:
     value = 0.0 if abs(value) < ROUNDING_ERROR else value
     return f"{value:,.3g}" if abs(value) < 1000 else f"{value:,.0f}"
-
-
-def _alt_text(
-    kind: str, rows: Sequence[Row], value: str, value_title: str, keys: Sequence[str], titles: Sequence[str]
-) -> str:
-    """Return the alt text: kind, axes, groups, number of values, and the smallest and largest value."""
-    if not rows:
-        return f"{kind} of {value_title}: no values."
-    groups = []
-    for key, title in zip(keys, titles, strict=True):
-        if not key:
-            continue
-        values = _distinct(rows, key)
-        groups.append(f"{label(title)}: {', '.join(values)}" if len(values) <= 8 else f"{label(title)}: {len(values)}")
-    ordered = sorted(rows, key=lambda row: float(row[value]))
-
-    def describe(row: Row) -> str:
-        group = ", ".join(str(row.get(key)) for key in keys if key)
-        return f"{_short_number(float(row[value]))}" + (f" ({group})" if group else "")
-
-    start = f"{kind} of {value_title}. " + ("; ".join(groups) + ". " if groups else "")
-    return f"{start}{len(rows):,} values, smallest {describe(ordered[0])}, largest {describe(ordered[-1])}."
-
-
-def drawn(table: Table) -> Figure:
-    """Return the figure of a table's chart, with the labels and formats of its columns on the axes."""
-    chart = table.chart
-    assert chart is not None
-    rows = table.rows if chart.rows is None else chart.rows
-    rows = rows.to_dict("records") if hasattr(rows, "to_dict") else list(rows)
-    value = "x" if chart.mark in ("dots", "bars", "boxes") else "y"
-    channels = {"x": chart.x, "y": chart.y, "colour": chart.colour, "facet": chart.facet}
-    channels |= {value: channels[value] or "estimate"} if chart.mark in ("dots", "bars", "lines") else {}
-    title = chart.title or table.title
-    for channel, most in chart.most.items():
-        categories = _distinct(rows, channels[channel])
-        if len(categories) > most:
-            column = table.column(channels[channel])
-            title += f": the first {most} of {len(categories)} {column.label.lower() + 's' if column else 'groups'}"
-            rows = [row for row in rows if str(row.get(channels[channel])) in categories[:most]]
-    options: dict[str, Any] = {channel: name for channel, name in channels.items() if name}
-    for channel in ("x", "y"):
-        column = table.column(channels[channel])
-        if channel == value or chart.mark not in ("dots", "bars", "boxes"):
-            options[f"{channel}_title"] = chart.titles.get(channel) or (column.heading if column else "")
-        if channel == value and column and column.kind == "share":
-            options[f"{channel}_format"] = "%"
-    if chart.mark in ("dots", "lines", "bars"):
-        options |= {"low": chart.low, "high": chart.high}
-    if chart.players:
-        options["players"] = chart.players
-    draw = globals()[chart.mark]
-    figure: Figure = draw(chart.name or table.name, title, rows, **options, **chart.options)
-    return figure

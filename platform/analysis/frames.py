@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
@@ -280,6 +280,27 @@ def estimates(frame: pd.DataFrame, by: Sequence[str], outcome: str, *, share: bo
     return Groups(frame, by).estimates(outcome, share=share, level=level)
 
 
+def grouped(frame: pd.DataFrame, *by: str, sort: bool = True) -> Any:
+    """Return (levels, rows) of every group, sorted or in order of first rows; the level alone if by one column."""
+    return frame.groupby(by[0] if len(by) == 1 else [*by], sort=sort)
+
+
+def by_group(
+    frame: pd.DataFrame,
+    by: Sequence[str],
+    statistic: Callable[[pd.DataFrame], Mapping[str, Any] | None],
+    *,
+    sort: bool = True,
+) -> pd.DataFrame:
+    """Return a statistic of each group's rows: the levels with what it returns; groups without a result are left out.
+
+    Args:
+        sort: whether groups are sorted by their levels, or stand in order of their first row.
+    """
+    found = ((levels, statistic(rows)) for levels, rows in frame.groupby([*by], sort=sort))
+    return pd.DataFrame([dict(zip(by, levels, strict=True)) | {**row} for levels, row in found if row is not None])
+
+
 IN_SHORT = ("n", "estimate", "se", "low", "high", "clusters", "note")
 
 
@@ -344,34 +365,6 @@ def with_dependence(data: Data, frame: pd.DataFrame) -> pd.DataFrame:
                            for name, values in (("cluster", data.clusters), ("replay", data.replays))})  # fmt: skip
 
 
-def fixed_effects(
-    x: pd.Series, y: pd.Series, groups: pd.Series, clusters: pd.Series, *, level: float
-) -> dict[str, Any]:
-    """Return the fixed-effects (within-group) OLS estimate of y on x, with clustered errors (CR1), as published.
-
-    Returns:
-        estimate (None if x does not vary within any group), se, low, high, p, n, clusters.
-    """
-    from scipy.stats import t
-
-    x = x - x.groupby(groups).transform("mean")
-    y = y - y.groupby(groups).transform("mean")
-    weight, n, k = float((x**2).sum()), len(x), 1 + groups.nunique()
-    result: dict[str, Any] = {**dict.fromkeys(("estimate", "se", "low", "high", "p")), "n": n}
-    result["clusters"] = n_clusters = int(clusters.nunique())
-    if weight <= 0:
-        return result
-    result["estimate"] = estimate = float((x * y).sum()) / weight
-    if n_clusters >= 2 and n > k:
-        scores = (x * (y - estimate * x)).groupby(clusters).sum()
-        factor = n_clusters / (n_clusters - 1) * (n - 1) / (n - k)
-        result["se"] = se = float(np.sqrt(factor * (scores**2).sum())) / weight
-        half = float(t.ppf((1 + level) / 2, n_clusters - 1)) * se
-        result |= {"low": estimate - half, "high": estimate + half}
-        result["p"] = float(2 * t.sf(abs(estimate / se), n_clusters - 1)) if se > 0 else None
-    return result
-
-
 def median_interval(values: np.ndarray, clusters: np.ndarray, *, draws: int, seed: int, level: float) -> Any:
     """Return a median's interval by bootstrap over units, or from the share below it for many values.
 
@@ -416,26 +409,7 @@ def quantiles(frame: pd.DataFrame, by: Sequence[str], column: str, names: Mappin
     return found.set_axis([*names], axis=1).assign(n=known.size()).reset_index()
 
 
-def add_holm(rows: Sequence[dict[str, Any]], key: str = "p", to: str = "p_holm") -> list[dict[str, Any]]:
-    """Add Holm-adjusted p-values to the rows and return them."""
-    for row, value in zip(rows, holm([row.get(key) for row in rows]), strict=True):
-        row[to] = value
-    return list(rows)
-
-
 def with_holm(frame: pd.DataFrame) -> pd.DataFrame:
     """Return the rows with Holm-adjusted p-values, `p_holm`, over all rows with a `p`."""
     adjusted = holm([finite(value) for value in frame["p"]]) if len(frame) else []
     return frame.assign(p_holm=pd.Series(adjusted, index=frame.index, dtype="float64"))
-
-
-def with_se_bounds(rows: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Return rows whose `low` and `high` are one standard error from the estimate; None without a standard error."""
-    return [
-        {
-            **row,
-            "low": None if row["se"] is None else row["estimate"] - row["se"],
-            "high": None if row["se"] is None else row["estimate"] + row["se"],
-        }
-        for row in rows
-    ]

@@ -73,11 +73,6 @@ def share(name: str, label: str) -> Column:
     return Column(name, label, "share")
 
 
-def p_value(name: str = "p", label: str = "p") -> Column:
-    """Return a column of p-values."""
-    return Column(name, label, "p")
-
-
 NOTE = Column("note", "Note", "note")
 """The column that says why an estimate has no interval."""
 COMMON = {
@@ -87,17 +82,13 @@ COMMON = {
         text("player", "Player"), text("model", "Model"), count("n", "n"), count("clusters", "Units"),
         count("components", "Units"), number("estimate", "Estimate"), number("se", "SE"), number("low", "Low"),
         number("high", "High"), number("sd", "SD"), number("q1", "25 %"), number("median", "Median"),
-        number("q3", "75 %"), p_value(), p_value("p_holm", "p, Holm"), count("missing", "Missing"), NOTE,
+        number("q3", "75 %"), Column("p", "p", "p"), Column("p_holm", "p, Holm", "p"), count("missing", "Missing"),
+        NOTE,
     )
 }  # fmt: skip
 """Columns that have the same label in most tables; a table names them."""
 NUMBERS = ("estimate", "se", "low", "high", "p", "df", "n", "clusters", "components", "method", "note")
 """What `results.json` says of an estimate."""
-
-
-def estimate_columns(label: str, make_column: Callable[[str, str], Column] = number) -> tuple[Column, ...]:
-    """Return the columns of an estimate and its interval."""
-    return make_column("estimate", label), make_column("low", "Low"), make_column("high", "High")
 
 
 Mark = Literal["dots", "lines", "bars", "boxes", "strip_plot", "violins", "scatter", "heat_map", "histogram"]
@@ -108,14 +99,25 @@ class Chart:
     """How a table is drawn. Channels name columns, whose labels, units and formats are those of the axes.
 
     Attributes:
-        x, y, colour, facet, size, label: columns; by default, the mark's own (such as `estimate`) or none.
+        x, y, colour, facet, size, label: columns; by default, the mark's own (such as `estimate`) or none. Of a heat
+            map, `colour` is the value; each facet is a panel; labels stand beside points.
         low, high: the columns with the ends of intervals, drawn where rows have them.
+        se: the column with standard errors, if intervals of one standard error are drawn instead.
         rows: the rows to draw, mappings or a frame, which may have more columns; by default, the table's.
         name, title: the figure's; by default, the table's.
         players: categories whose colours are those of their positions here, such as the dataset's players.
-        titles: axis titles by channel, where a label does not serve.
+        titles, formats: of axes by channel, where a column's label or format does not serve.
+        order: the order of categories by channel; by default, as they occur.
         most: the maximum numbers of categories by channel; the title says if there are more.
-        options: of the mark, such as the position of a `line`, `zero`, `log_x`, `stacked`.
+        line: where on the axis of the values a line is drawn, such as one for "no difference".
+        lines: further lines by name: a place on the x axis of a strip plot or histogram, or a scatter plot's corners.
+        domain: range of the axis of the values; by default, theirs, or from `zero`.
+        step, points: whether a line is a step function, and whether its points are marked.
+        stacked: whether bars are stacked by colour.
+        centre: middle of a heat map's scale from blue to orange; without it, the scale is viridis.
+        bins: number of bars of a histogram.
+        columns: number of panels side by side.
+        same_scale: whether all panels have the same x axis; by default, those of bars and lines.
     """
 
     mark: Mark
@@ -127,20 +129,27 @@ class Chart:
     label: str = ""
     low: str = "low"
     high: str = "high"
+    se: str = ""
     rows: Any = None
     name: str = ""
     title: str = ""
     players: Sequence[str] = ()
     titles: Mapping[str, str] = field(default_factory=dict)
+    formats: Mapping[str, str] = field(default_factory=dict)
+    order: Mapping[str, Sequence[str]] = field(default_factory=dict)
     most: Mapping[str, int] = field(default_factory=dict)
-    options: Mapping[str, Any] = field(default_factory=dict)
-
-
-def chart(mark: Mark, *, options: Mapping[str, Any] | None = None, **settings: Any) -> Chart:
-    """Return a chart; settings that are not fields of `Chart` are options of its mark."""
-    own = {name: value for name, value in settings.items() if name in Chart.__dataclass_fields__}
-    others = {name: value for name, value in settings.items() if name not in own}
-    return Chart(mark, options={**(options or {}), **others}, **own)
+    line: float | None = None
+    lines: Mapping[str, Any] = field(default_factory=dict)
+    domain: tuple[float, float] | None = None
+    zero: bool = False
+    log_x: bool = False
+    step: bool = False
+    points: bool = True
+    stacked: bool = False
+    centre: float | None = None
+    bins: int = 20
+    columns: int = 2
+    same_scale: bool | None = None
 
 
 @dataclass(frozen=True)
@@ -154,7 +163,7 @@ class Table:
         rows: a data frame, or mappings; None is a missing value.
         note: a sentence below the table.
         bold, underlined: {column: key}, where the row's boolean value under the key says whether to mark the cell.
-        chart: how the result is drawn, if it is.
+        charts: how the result is drawn, if it is.
     """
 
     name: str
@@ -164,7 +173,7 @@ class Table:
     note: str = ""
     bold: Mapping[str, str] = field(default_factory=dict)
     underlined: Mapping[str, str] = field(default_factory=dict)
-    chart: Chart | None = None
+    charts: Sequence[Chart] = ()
 
     def __post_init__(self) -> None:
         kind: Kind = next((c.kind for c in self.columns if isinstance(c, Column) and c.name == "estimate"), "number")
@@ -200,11 +209,11 @@ class Table:
         return numbers(self.frame[where], name)
 
     @cached_property
-    def figure(self) -> Figure | None:
-        """The figure of the table's chart; None if it has none."""
+    def figures(self) -> list[Figure]:
+        """The figures of the table's charts."""
         from analysis.charts import drawn
 
-        return None if self.chart is None else drawn(self)
+        return [drawn(self, chart) for chart in self.charts]
 
     def _repr_html_(self) -> str:
         from analysis.writing import html_table
@@ -252,7 +261,7 @@ class Result:
     """The result of an analysis.
 
     Attributes:
-        tables, figures: given as sequences, stored by name; tables with a chart bring their figure, before the others.
+        tables, figures: given as sequences, stored by name; the figures of tables' charts come first.
         numbers: the main estimates by name, each with those of estimate, se, low, high, p, n and clusters that exist.
         n: numbers of matches, decisions, people and clusters; by default, those of the whole dataset.
         warnings: sentences for the report.
@@ -266,8 +275,8 @@ class Result:
 
     def __post_init__(self) -> None:
         self.tables = _named(self.tables)
-        drawn = (table.figure for table in self.tables.values() if table.chart is not None)
-        self.figures = {figure.name: figure for figure in drawn if figure} | _named(self.figures)
+        drawn = (figure for table in self.tables.values() for figure in table.figures)
+        self.figures = {figure.name: figure for figure in drawn} | _named(self.figures)
 
 
 @dataclass(frozen=True)

@@ -158,7 +158,7 @@ MIDDLEWARE = [
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "csp.middleware.CSPMiddleware",
-    "marketplaces.mturk.visiting.RehearsalFrames",
+    "marketplaces.framing.RehearsalFrames",
     "config.policy.AdminPolicyMiddleware",
     "axes.middleware.AxesMiddleware",
 ]

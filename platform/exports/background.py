@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from datetime import timedelta
 from functools import partial
+from typing import cast
 
 from celery import current_app
 from django.core.files import File
@@ -132,7 +133,7 @@ def _write(dataset: Dataset) -> None:
         name,
         dataset.formats,
         excluded=dataset.excluded,
-        times=dataset.times,
+        times=cast(Times, dataset.times),
         on_progress=progress_recorder(dataset),
     )
     with pack:

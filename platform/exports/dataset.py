@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -16,17 +15,17 @@ from django.utils import timezone
 from collecting.models import Collection
 from collecting.ratings import ratings_of
 from exports import codebook, figure, gate, glee_files, manifest, metadata, portions, readme, versions
-from exports.csvsafe import cell, encoded
+from exports.columns import Row, Table, table_of
+from exports.csvsafe import cell
 from exports.folder import PIECES, Folder
-from exports.formats import ABOUT_TABLES, DEFAULT_FORMATS, FORMATS, Tables, formats_named, validate_formats
+from exports.formats import DEFAULT_FORMATS, FORMATS, Tables, files_of, validate_formats
 from exports.manifest import Manifest
-from exports.metadata import psych_ds
 from exports.metadata.facts import DatasetFacts
 from exports.participants import Reading
-from exports.pieces import Joined, join
+from exports.pieces import Pieces
 from exports.portions import tables_for
 from exports.sources import CollectionSource, Source
-from exports.tables import Table, ratings
+from exports.tables import Ratings
 from exports.times import Times
 from studies.launching import code_revision
 from studies.models import Study
@@ -72,17 +71,27 @@ def export(
     reading = reading_of(source, excluded=excluded, times=times)
     for name in format_names:
         FORMATS[name].check(reading)
-    tables = tables_for(reading)
+    tables = tables_for(reading, format_names)
     with Folder(Path(folder), names=_all_file_names(tables, reading.source), overwrite=overwrite) as target:
         totals = _write_data(reading, tables, target, format_names, on_progress, processes, caller_works)
-        flow = totals.as_dict()
-        details = readme.as_data(readme.publication_of(reading.source.parent), title=reading.source.title)
         all_tables = _write_about(reading, tables, target, format_names, totals)
         target.close()
-        _write_metadata(reading, target, all_tables, flow, details)
-        _write_readme(reading, tables, target, flow, details)
+        facts = DatasetFacts(
+            source=reading.source,
+            publication=readme.as_data(readme.publication_of(reading.source.parent), title=reading.source.title),
+            notice=_notice(reading),
+            cutoff=cell(reading.cutoff),
+            tables=all_tables,
+            files=target.entries,
+            flow=totals.as_dict(),
+            versions=reading.source.versions(),
+            excluded=reading.excluded,
+            software=_software(),
+        )
+        metadata.write(target, facts, cutoff=reading.cutoff)
+        target.open(readme.FILE).writelines(readme.readme(facts, times=reading.times))
         target.close()
-        new_manifest = _manifest(reading, target, format_names, flow, details)
+        new_manifest = _manifest(reading, facts, format_names)
         target.seal(new_manifest.rendered())
     return new_manifest
 
@@ -99,12 +108,10 @@ def reading_of(
 
 
 def _all_file_names(tables: Tables, source: Source) -> list[str]:
-    of_formats = [name for output in FORMATS.values() for name in output.file_names(tables)]
+    every_table = [*tables, "ratings"]
     return [
-        *of_formats,
+        *(name for output in FORMATS.values() for name in output.files(every_table)),
         *(versions.plan_file(version.number) for version in source.versions()),
-        "ratings.csv",
-        "ratings.parquet",
         "codebook.md",
         "flow.json",
         figure.FILE,
@@ -129,16 +136,12 @@ def _write_data(
     caller_works: bool,
 ) -> gate.Flow:
     """Write portions and join their pieces in order."""
-    files: dict[str, Joined] = {}
     flow, expected = gate.Flow(), reading.expected_matches()
-    with ExitStack() as opened, tempfile.TemporaryDirectory(dir=target.path, prefix=PIECES) as scratch:
-        for output in formats_named(formats):
-            files |= output.files(target, reading, tables)
-        for joined in files.values():
-            opened.callback(joined.close)
+    target.open_for_pieces(files_of(formats, tables, about=False))
+    with tempfile.TemporaryDirectory(dir=target.path, prefix=PIECES) as scratch:
         job = portions.job_of(reading, formats, target=target.path, scratch=Path(scratch))
         for portion in portions.write_portions(job, reading, processes=processes, caller_works=caller_works):
-            join(portion.folder, portion.rows, files)
+            target.join(portion.folder, portion.rows)
             flow.add(portion.flow)
             on_progress(Progress(done=flow.matches_seen, total=max(expected, flow.matches_seen), bytes=target.bytes))
     return flow
@@ -154,22 +157,21 @@ def _write_about(
     flow = totals.as_dict()
     target.write("flow.json", json.dumps(flow, indent=2) + "\n")
     target.write(figure.FILE, figure.flow_svg(flow, title=f"{reading.source.title}: flow"))
-    rated = ratings_of(reading.source.parent) if isinstance(reading.source, CollectionSource) else []
-    all_tables = [
-        *tables.values(),
-        *(table for output in formats_named(formats) for table in output.own_tables(reading)),
-    ]
-    all_tables += [ratings()] if rated else []
-    described_rows = (list(_flow_rows(flow)), list(codebook.entries(all_tables)), list(_cells(reading, totals)))
-    tables_with_rows = [*((tables[name], rows) for name, rows in zip(ABOUT_TABLES, described_rows, strict=True))]
-    tables_with_rows += [(ratings(), rated)] if rated else []
-    for table, rows in tables_with_rows:
-        for output in formats_named(formats):
-            if output.write_table is not None:
-                output.write_table(target, table, rows)
-    document = target.open("codebook.md")
-    for piece in codebook.markdown(all_tables, title=reading.source.title, notice=_notice(reading)):
-        document.write(encoded(piece))
+    all_tables = dict(tables)
+    rows: dict[str, Iterable[Any]] = {"flow": _flow_rows(flow), "cells": _cells(reading, totals)}
+    if isinstance(reading.source, CollectionSource) and (rated := ratings_of(reading.source.collection)):
+        all_tables["ratings"], rows["ratings"] = table_of(Ratings, reading.design), rated
+    rows["codebook"] = codebook.entries(all_tables.values())
+    files = files_of(formats, all_tables, about=True)
+    target.open_for_pieces(files)
+    folder = Path(tempfile.mkdtemp(dir=target.path, prefix=PIECES))
+    with Pieces(folder, files) as pieces:
+        for name, of_table in rows.items():
+            for row in of_table:
+                pieces.row(name, row)
+    target.join(folder, pieces.rows)
+    document = codebook.markdown(all_tables.values(), title=reading.source.title, notice=_notice(reading))
+    target.open("codebook.md").writelines(document)
     exported_versions = [versions.exported_version(version) for version in reading.source.versions()]
     target.write(versions.FILE, json.dumps(exported_versions, indent=2) + "\n")
     for version in exported_versions:
@@ -177,62 +179,19 @@ def _write_about(
             target.write(versions.plan_file(version["number"]), plan)
     if changes := reading.source.changes():
         target.write(versions.CHANGES, json.dumps([versions.exported_change(c) for c in changes], indent=2) + "\n")
-    return all_tables
+    return list(all_tables.values())
 
 
-def _write_metadata(
-    reading: Reading, target: Folder, tables: list[Table], flow: dict[str, Any], details: dict[str, str]
-) -> None:
-    """Write metadata for other tools about the files written."""
-    metadata.write(
-        target,
-        DatasetFacts(
-            source=reading.source,
-            publication=details,
-            notice=_notice(reading),
-            cutoff=cell(reading.cutoff),
-            tables=tables,
-            files=target.entries,
-            flow=flow,
-            versions=reading.source.versions(),
-            excluded=reading.excluded,
-            software=_software(),
-        ),
-        cutoff=reading.cutoff,
-    )
-
-
-def _write_readme(
-    reading: Reading, tables: Tables, target: Folder, flow: dict[str, Any], details: dict[str, str]
-) -> None:
-    rows = {name: entry.rows for name, entry in target.entries.items()} | {manifest.FILE: None}
-    rows[f"{psych_ds.TREE}/"] = None
-    meanings = {name: table.meaning for name, table in tables.items()}
-    document = target.open(readme.FILE)
-    for piece in readme.readme(
-        details,
-        notice=_notice(reading),
-        cutoff=cell(reading.cutoff),
-        times=reading.times,
-        flow=flow,
-        meanings=meanings,
-        rows=rows,
-    ):
-        document.write(encoded(piece))
-
-
-def _flow_rows(flow: dict[str, Any]) -> Iterator[tuple[str, str, int]]:
-    """Yield the flow's rows: (stage, "reached" or the reason, participants)."""
+def _flow_rows(flow: dict[str, Any]) -> Iterator[Row]:
     for stage in flow["stages"]:
-        yield stage["stage"], "reached", stage["reached"]
-        for reason, count in stage["left"].items():
-            yield stage["stage"], reason, count
+        for what, count in [("reached", stage["reached"]), *stage["left"].items()]:
+            yield Row(stage=stage["stage"], what=what, participants=count)
 
 
-def _cells(reading: Reading, totals: gate.Flow) -> Iterator[dict[str, Any]]:
+def _cells(reading: Reading, totals: gate.Flow) -> Iterator[Row]:
     for row in reading.source.cells():
         kinds = ("participants", "matches", "matches_in_dataset")
-        yield row | {kind: totals.cells[row["version"], row["cell"], kind] for kind in kinds}
+        yield Row(**row, **{kind: totals.cells[row["version"], row["cell"], kind] for kind in kinds})
 
 
 def _notice(reading: Reading) -> str:
@@ -243,19 +202,17 @@ def _software() -> dict[str, str]:
     return {"name": "Parley", "version": manifest.software_version(), "code_revision": code_revision()}
 
 
-def _manifest(
-    reading: Reading, target: Folder, formats: tuple[str, ...], flow: dict[str, Any], details: dict[str, str]
-) -> Manifest:
-    source: Source = reading.source
-    files = {name: target.entries[name] for name in sorted(target.entries)}
+def _manifest(reading: Reading, facts: DatasetFacts, formats: tuple[str, ...]) -> Manifest:
+    source = reading.source
+    files = dict(sorted(facts.files.items()))
     return Manifest(
         study={"slug": source.slug, "title": source.title, "purpose": source.purpose, "source": source.origin},
-        publication=details,
+        publication=facts.publication,
         demonstration=reading.demonstration,
-        notice=_notice(reading),
+        notice=facts.notice,
         created_at=cell(timezone.now()),
-        cutoff=cell(reading.cutoff),
-        software=_software(),
+        cutoff=facts.cutoff,
+        software=facts.software,
         versions=tuple(
             {
                 "number": version.number,
@@ -264,13 +221,13 @@ def _manifest(
                 "code_revision": version.code_revision,
                 "launched_at": cell(version.launched_at),
             }
-            for version in source.versions()
+            for version in facts.versions
         ),
         formats=formats,
-        information=tuple(sorted({modes for version in source.versions() for modes in version.information})),
+        information=tuple(sorted({modes for version in facts.versions for modes in version.information})),
         include=("excluded",) if reading.excluded else (),
         times=None if reading.times == "exact" else reading.times,
         files=files,
         counts={name: entry.rows for name, entry in files.items() if entry.rows is not None},
-        flow=flow,
+        flow=facts.flow,
     )

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from exports.alike import mask
+from exports.columns import Column, Design
 from plans import stages
 from plans.questions import Question
 from plans.reading import Reader
@@ -34,8 +35,17 @@ class FactorColumn:
     within: bool = False
 
     @property
-    def column(self) -> str:
-        return f"factor_{self.name}"
+    def column(self) -> Column:
+        """The column with its level."""
+        where = "each participant meets several levels" if self.within else "between participants"
+        rows = " Its levels are rows of a published table." if self.of_rows else ""
+        too_many = len(self.levels) > MAX_LEVELS_LISTED
+        return Column(
+            self.name,
+            "identifier" if self.of_rows else "choice",
+            f"Level of the factor {self.name} ({where}).{rows}",
+            values=f"{len(self.levels):,} levels" if too_many else "; ".join(self.levels),
+        )
 
 
 @dataclass(frozen=True)
@@ -97,6 +107,16 @@ def factors_in(plans: Iterable[Reader]) -> list[FactorColumn]:
             levels = tuple(dict.fromkeys([*earlier.levels, *map(mask, plan.values[name])]))
             found[name] = FactorColumn(name, levels, factor.rows is not None, factor.within is not None)
     return list(found.values())
+
+
+def factors(design: Design) -> Iterator[Column]:
+    """Yield a column for each factor."""
+    yield from (factor.column for factor in design.source.factors)
+
+
+def factors_between(design: Design) -> Iterator[Column]:
+    """Yield a column for each factor between participants."""
+    yield from (factor.column for factor in design.source.factors if not factor.within)
 
 
 def placed_stages(version: Version) -> Iterator[tuple[Cell, PlacedStage]]:

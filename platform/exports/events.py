@@ -41,14 +41,13 @@ def logs_of(matches: Iterable[int]) -> dict[int, list[LoggedEvent]]:
     for match, number, kind, refused, data, at, asked_at, shown_at, sight in rows.iterator(chunk_size=2000):
         if (log := logs.get(match)) is None:
             log = logs[match] = []
-        times = map(_parsed_time, (at, asked_at, shown_at))
-        log.append(LoggedEvent(number, kind, json.loads(data), *times, refused, json.loads(sight) if sight else None))
+        asked, shown = (time and _parsed_time(time) for time in (asked_at, shown_at))
+        seen = json.loads(sight) if sight else None
+        log.append(LoggedEvent(number, kind, json.loads(data), _parsed_time(at), asked, shown, refused, seen))
     return logs
 
 
-def _parsed_time(text: str | None) -> datetime | None:
+def _parsed_time(text: str) -> datetime:
     """Return a time from the text that PostgreSQL or SQLite returns; without a time zone, it is in UTC."""
-    if text is None:
-        return None
     time = datetime.fromisoformat(text)
     return time.replace(tzinfo=UTC) if time.tzinfo is None else time.astimezone(UTC)

@@ -3,21 +3,33 @@
 from __future__ import annotations
 
 import hashlib
+import io
 import shutil
+from collections.abc import Mapping
+from functools import cached_property
 from pathlib import Path
 from types import TracebackType
-from typing import BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
+from exports.columns import Table
 from exports.csvsafe import encoded
 from exports.errors import FolderInUse
 from exports.manifest import FILE, FileEntry
+from exports.parquet import ENDING, schema_of
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+GROUP_ROWS, GROUP_BYTES = 65_536, 16 * 1024 * 1024
+"""Rows or bytes at which a row group is written."""
+_BLOCK = 1024 * 1024
 
 PIECES = ".pieces-"
 """Prefix of folders with pieces of files, which exist only while a dataset is written."""
 
 
-class HashedFile:
-    """One file open for writing."""
+class HashedFile(io.RawIOBase):
+    """One file open for writing, to which Arrow can write too."""
 
     def __init__(self, path: Path):
         self._file: BinaryIO = path.open("wb")
@@ -25,19 +37,70 @@ class HashedFile:
         self.bytes = 0
         self.rows: int | None = None
 
-    def write(self, data: bytes) -> None:
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: Any) -> int:
         self._file.write(data)
         self._hash.update(data)
         self.bytes += len(data)
+        return len(data)
 
-    def write_row(self, data: bytes) -> None:
-        """Write one record and count it."""
-        self.write(data)
-        self.rows = (self.rows or 0) + 1
+    def tell(self) -> int:
+        return self.bytes
 
-    def close(self) -> FileEntry:
+    def add(self, piece: Path, rows: int) -> None:
+        """Add a piece with so many rows."""
+        with piece.open("rb") as opened:
+            while block := opened.read(_BLOCK):
+                self.write(block)
+        self.rows = (self.rows or 0) + rows
+
+    def finish(self) -> FileEntry:
+        """Close the file and return its entry in the manifest."""
         self._file.close()
         return FileEntry(sha256=self._hash.hexdigest(), bytes=self.bytes, rows=self.rows)
+
+
+class ParquetFile(HashedFile):
+    """A Parquet file to which streams of Arrow batches are added, in row groups of bounded size."""
+
+    def __init__(self, path: Path, table: Table):
+        super().__init__(path)
+        self._table = table
+        self._batches: list[pa.RecordBatch] = []
+
+    def add(self, piece: Path, rows: int) -> None:
+        import pyarrow as pa
+
+        self.rows = (self.rows or 0) + rows
+        if rows == 0:
+            return
+        with pa.ipc.open_stream(piece.read_bytes()) as batches:
+            for batch in batches:
+                self._batches.append(batch)
+                held = sum(each.num_rows for each in self._batches), sum(each.nbytes for each in self._batches)
+                if held[0] >= GROUP_ROWS or held[1] > GROUP_BYTES:
+                    self._write_group()
+
+    def finish(self) -> FileEntry:
+        if self._batches:
+            self._write_group()
+        self._writer.close()
+        return super().finish()
+
+    def _write_group(self) -> None:
+        import pyarrow as pa
+
+        self._writer.write_table(pa.Table.from_batches(self._batches), row_group_size=GROUP_ROWS)
+        self._batches = []
+
+    @cached_property
+    def _writer(self) -> Any:
+        """Writer, created on first use because other processes start in the meantime."""
+        import pyarrow.parquet as pq
+
+        return pq.ParquetWriter(self, schema_of(self._table), compression="zstd", use_dictionary=True)
 
 
 class Folder:
@@ -68,13 +131,25 @@ class Folder:
         self._open: dict[str, HashedFile] = {}
         self.entries: dict[str, FileEntry] = {}
 
-    def open(self, name: str, *, header: bytes | None = None) -> HashedFile:
-        """Open a file; with a header, its rows are counted."""
+    def open(self, name: str) -> HashedFile:
+        """Open a file."""
         opened = self._open[name] = HashedFile(self.path / name)
-        if header is not None:
-            opened.write(header)
-            opened.rows = 0
         return opened
+
+    def open_for_pieces(self, files: Mapping[str, Table | None]) -> None:
+        """Open files whose rows are counted, each with the table that it holds; None: lines."""
+        for name, table in files.items():
+            if table is not None and name.endswith(ENDING):
+                self._open[name] = ParquetFile(self.path / name, table)
+            else:
+                self.open(name).write(b"" if table is None else table.header)
+            self._open[name].rows = 0
+
+    def join(self, pieces: Path, rows: Mapping[str, int]) -> None:
+        """Add pieces to the open files, each with so many rows, and remove them."""
+        for name, count in rows.items():
+            self._open[name].add(pieces / name, count)
+        shutil.rmtree(pieces)
 
     def write(self, name: str, text: str) -> None:
         """Write a whole small file."""
@@ -89,7 +164,7 @@ class Folder:
         """Close every file and store its hash."""
         while self._open:
             name, opened = self._open.popitem()
-            self.entries[name] = opened.close()
+            self.entries[name] = opened.finish()
 
     def seal(self, manifest: str) -> None:
         """Write the manifest, which makes the folder a dataset."""

@@ -34,7 +34,9 @@ class _BelongsToStudyOrCollection(models.Model):
     @property
     def parent(self) -> Study | Collection:
         """The study or collection."""
-        return self.study or self.collection
+        parent = self.study or self.collection
+        assert parent is not None, "a constraint of the database"
+        return parent
 
 
 def lookup(parent: Study | Collection) -> dict[str, Any]:

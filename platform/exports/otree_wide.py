@@ -9,24 +9,23 @@ as spaces.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from datetime import UTC
+from functools import partial
 from typing import Any
 
-from django.db.models import QuerySet
-
+from exports.columns import Column, Described, Reader, Table, column
 from exports.errors import UnknownFormat
 from exports.participants import Participant, PlayedMatch, Reading
 from exports.sources import StudySource
-from exports.tables import Column, Kind, Table
 from exports.times import cut
 from plans.checking import matches_of
-from studies.models import Placement, Study
+from studies.models import Study
 
-NAME = "all_apps_wide"
+NAME, FORMAT = "all_apps_wide", "otree"
+"""The table, and the name by which the format is requested."""
 APP = "parley"
-_HIDDEN = "Empty: it would identify the person."
-_UNKNOWN = "Empty: Parley has no equivalent."
 
 
 def refuse_collections(reading: Reading) -> None:
@@ -37,13 +36,10 @@ def refuse_collections(reading: Reading) -> None:
 
 def wide_table(reading: Reading) -> Table:
     """Return the table of a study; each row is about a `Participant`, in order of arrival."""
-    source = reading.source
-    assert isinstance(source, StudySource)
-    numbering = _Numbering(reading.placements(logs=False))
-    number = numbering.number_of
-    columns = [*_participant(number), *_session(source.study)]
-    for round_number in range(1, _rounds_of(source.study) + 1):
-        columns += _round(round_number, numbering.number_of, numbering.first_number_of)
+    assert isinstance(reading.source, StudySource)
+    columns = [own.column(name) for name, own in _PERSON.items()]
+    for number in range(1, _rounds_of(reading.source.study) + 1):
+        columns += _columns_of_round(number)
     return Table(
         NAME,
         "One row per placed participant, in the dataset or not, with the columns of oTree's file of this name. Matches "
@@ -59,196 +55,79 @@ def _rounds_of(study: Study) -> int:
     return max((matches_of(plan.journey) for plan in plans), default=1)
 
 
-class _Numbering:
-    """Numbers enrolments in order of arrival, starting from any of them."""
-
-    def __init__(self, placements: QuerySet[Placement]):
-        self._placements = placements
-        self._last: Participant | None = None
-        self._number = 0
-
-    def number_of(self, participant: Participant) -> int:
-        """Return the number of an enrolment; after the first call, only for the same enrolment or the next."""
-        if self._last is None:
-            self._number = self._placements.filter(pk__lt=participant.placement.pk).count()
-        if participant is not self._last:
-            self._last, self._number = participant, self._number + 1
-        return self._number
-
-    def first_number_of(self, match: PlayedMatch | None) -> int:
-        """Return the lowest number among a match's people; 1 without a match."""
-        if match is None:
-            return 1
-        placement_keys = self._placements.filter(enrolment__in=match.people).order_by("pk").values_list("pk", flat=True)
-        return self._placements.filter(pk__lt=placement_keys[0]).count() + 1
+def _columns_of_round(number: int) -> Iterator[Column]:
+    for name, own in _ROUND.items():
+        read = own.reader(name)
+        in_round = partial(_read_round, read, number)
+        yield Column(f"{APP}.{number}.{name}", own.kind, own.meaning, in_round, own.unit)
 
 
-# ---- the columns, in oTree's order -----------------------------------------------------------------------
-
-Reader = Callable[[Participant], Any]
-
-
-def _empty(participant: Participant) -> None:
-    return None
-
-
-def _participant(number: Callable[[Participant], int]) -> Iterator[Column]:
-    described: list[tuple[str, Kind, str, Reader, str]] = [
-        ("id_in_session", "integer", "Number in order of arrival, from 1.", number, ""),
-        ("code", "identifier", "Pseudonym, the same in every file.", lambda p: p.enrolment.pseudonym, ""),
-        ("label", "identifier", "The pseudonym again.", lambda p: p.enrolment.pseudonym, ""),
-        ("_is_bot", "integer", "0: simulated people are never in a dataset.", lambda p: 0, ""),
-        ("_index_in_pages", "integer", "The step after the last one answered, from 1.", _next_step, ""),
-        ("_max_page_index", "integer", "Number of steps of the enrolment.", lambda p: len(p.enrolment.steps), ""),
-        ("_current_app_name", "choice", f"Always {APP}.", lambda p: APP, ""),
-        ("_current_page_name", "choice", "The person's current or last step.", _current_page, ""),
-        ("time_started_utc", "text", "When the person arrived.", _started, "UTC"),
-        ("visited", "integer", "1: everyone with a row arrived.", lambda p: 1, ""),
-        ("mturk_worker_id", "identifier", _HIDDEN, _empty, ""),
-        ("mturk_assignment_id", "identifier", _HIDDEN, _empty, ""),
-        (
-            "payoff",
-            "number",
-            "Total amount owed; 0.0 until the enrolment ends.",
-            lambda p: _money(p.owed),
-            "the currency",
-        ),
-    ]
-    for name, kind, meaning, read, unit in described:
-        yield Column(f"participant.{name}", kind, meaning, read, unit=unit)
-
-
-def _session(study: Study) -> Iterator[Column]:
-    described: list[tuple[str, Kind, str, Reader]] = [
-        ("code", "identifier", "Short name of the study.", lambda p: study.slug),
-        ("label", "text", "Title of the study.", lambda p: _one_line(p.reading.source.title)),
-        ("mturk_HITId", "identifier", _HIDDEN, _empty),
-        ("mturk_HITGroupId", "identifier", _HIDDEN, _empty),
-        ("comment", "text", _UNKNOWN, _empty),
-        ("is_demo", "integer", "1 for a demonstration, otherwise 0.", lambda p: int(p.reading.demonstration)),
-        ("config.name", "choice", "The version of the study: v and its number.", lambda p: f"v{p.version.number}"),
-        ("config.participation_fee", "number", "0.0: the payoff contains everything owed.", lambda p: 0.0),
-        ("config.real_world_currency_per_point", "number", "Empty: payoffs are money, not points.", _empty),
-    ]
-    for name, kind, meaning, read in described:
-        yield Column(f"session.{name}", kind, meaning, read)
-
-
-def _round(
-    number: int, id_of: Callable[[Participant], int], first_number_of: Callable[[PlayedMatch | None], int]
-) -> Iterator[Column]:
-    def owed(participant: Participant) -> dict[str, int] | None:
-        """Return the amount owed if it is owed in this round, else None."""
-        return participant.owed if number == max(len(participant.matches), 1) else None
-
-    def at_end(read: Reader) -> Reader:
-        return lambda participant: read(participant) if owed(participant) is not None else None
-
-    def match(participant: Participant) -> PlayedMatch | None:
-        played = _match_in_round(participant, number)
-        included = played is not None and not played.reasons and not played.reasons_of(participant.enrolment)
-        return played if included else None
-
-    def role(participant: Participant) -> str | None:
-        own_match = _match_in_round(participant, number)
-        return (
-            participant.role_in(own_match)
-            if owed(participant) is not None or (own_match and participant.owed is not None)
-            else None
-        )
-
-    def payoff(participant: Participant) -> float | None:
-        included_match = match(participant)
-        match_payoff = (
-            (included_match.match.payoffs or {}).get(participant.role_in(included_match)) if included_match else None
-        )
-        return None if match_payoff is None else float(match_payoff)
-
-    described: list[tuple[str, Kind, str, Reader, str]] = [
-        (
-            "player.id_in_group",
-            "integer",
-            "Position among the people of the match, from 1; participant.id_in_session if people never play together.",
-            lambda p: _id_in_group(p, number) or id_of(p),
-            "",
-        ),
-        ("player.role", "text", "Empty: the role is in parley_role.", _empty, ""),
-        ("player.payoff", "number", "Amount owed for this round.", lambda p: _money(owed(p)), "the currency"),
-        (
-            "player.parley_participant",
-            "identifier",
-            "Pseudonym, to join the file with oTree's own and with participants.csv.",
-            lambda p: p.enrolment.pseudonym,
-            "",
-        ),
-        ("player.parley_cell", "integer", "Number of the person's cell.", lambda p: p.cell and p.cell.number, ""),
-        (
-            "player.parley_ending",
-            "choice",
-            "Ending of the enrolment, a state as in participants.csv; empty until it ends.",
-            at_end(lambda p: str(p.enrolment.state)),
-            "",
-        ),
-        (
-            "player.parley_role",
-            "choice",
-            "The role in that match, or the reserved one; empty until the enrolment ends.",
-            role,
-            "",
-        ),
-        (
-            "player.parley_match",
-            "identifier",
-            "The match, if it is in the dataset.",
-            lambda p: own_match.uid if (own_match := match(p)) else None,
-            "",
-        ),
-        (
-            "player.parley_opponent",
-            "text",
-            "Who took the other seats, with commas: human, or the study's label for the agent.",
-            lambda p: (
-                ", ".join(own_match.opponents_of(p.role_in(own_match)).values()) if (own_match := match(p)) else None
-            ),
-            "",
-        ),
-        (
-            "player.parley_moved_by",
-            "text",
-            "Who moved in the person's place, with commas: clock, or an agent; empty if no one did.",
-            lambda p: ", ".join(own_match.moved_for(p.role_in(own_match))) if (own_match := match(p)) else None,
-            "",
-        ),
-        ("player.parley_payoff", "number", "Payoff of that match.", payoff, "the game's money"),
-        ("player.parley_base_cents", "integer", "Base.", at_end(lambda p: (p.owed or {}).get("base", 0)), "cents"),
-        ("player.parley_bonus_cents", "integer", "Bonus.", at_end(lambda p: (p.owed or {}).get("bonus", 0)), "cents"),
-        ("player.parley_currency", "choice", "Currency, ISO 4217.", at_end(lambda p: p.placement.pay().currency), ""),
-        (
-            "group.id_in_subsession",
-            "integer",
-            "participant.id_in_session of the first of the match's people; 1 if people never play together.",
-            lambda p: first_number_of(_match_in_round(p, number)) if _id_in_group(p, number) else 1,
-            "",
-        ),
-        ("subsession.round_number", "integer", "Number of the round.", lambda p: number, ""),
-    ]
-    for name, kind, meaning, read, unit in described:
-        yield Column(f"{APP}.{number}.{name}", kind, meaning, read, unit=unit)
+def _read_round(read: Reader, number: int, person: Participant) -> Any:
+    return read(_Round(person, number))
 
 
 # ---- single values ---------------------------------------------------------------------------------------
 
 
-def _match_in_round(participant: Participant, number: int) -> PlayedMatch | None:
-    return participant.matches[number - 1] if number <= len(participant.matches) else None
+@dataclass(frozen=True)
+class _Round:
+    """A round of a person: the match with this number, from 1, in their enrolment."""
 
+    person: Participant
+    number: int
 
-def _id_in_group(participant: Participant, number: int) -> int | None:
-    """Return a person's position, from 1, among the people of the match; None if fewer than two people play."""
-    match = _match_in_round(participant, number)
-    if match is None or len(match.people) < 2:
-        return None
-    return [person.pk for person in match.people].index(participant.enrolment.pk) + 1
+    @property
+    def any_match(self) -> PlayedMatch | None:
+        """The match, in the dataset or not."""
+        matches = self.person.matches
+        return matches[self.number - 1] if self.number <= len(matches) else None
+
+    @property
+    def match(self) -> PlayedMatch | None:
+        """The match, if it is in the dataset with this person."""
+        match = self.any_match
+        return match if match and not match.reasons and not match.reasons_of(self.person.enrolment) else None
+
+    @property
+    def owed(self) -> dict[str, int] | None:
+        """The amount owed, by reason, if it is owed in this round."""
+        return self.person.owed if self.number == max(len(self.person.matches), 1) else None
+
+    @property
+    def ended(self) -> bool:
+        """Whether the enrolment ended in this round."""
+        return self.owed is not None
+
+    @property
+    def role(self) -> str | None:
+        known = self.ended or (self.any_match and self.person.owed is not None)
+        return self.person.role_in(self.any_match) if known else None
+
+    @property
+    def payoff(self) -> float | None:
+        payoff = (self.match.match.payoffs or {}).get(self.person.role_in(self.match)) if self.match else None
+        return None if payoff is None else float(payoff)
+
+    @property
+    def opponents(self) -> str | None:
+        match = self.match
+        return ", ".join(match.opponents_of(self.person.role_in(match)).values()) if match else None
+
+    @property
+    def moved_by(self) -> str | None:
+        match = self.match
+        return ", ".join(match.moved_for(self.person.role_in(match))) if match else None
+
+    @property
+    def id_in_group(self) -> int | None:
+        """The person's position, from 1, among the people of the match; None if fewer than two people play."""
+        people = self.any_match.people if self.any_match else []
+        return people.index(self.person.enrolment) + 1 if len(people) > 1 else None
+
+    @property
+    def group(self) -> int:
+        """The lowest number among the match's people; 1 if people never play together."""
+        return self.person.reading.number_of(self.any_match.people) if self.any_match and self.id_in_group else 1
 
 
 def _money(cents: dict[str, int] | None) -> float:
@@ -256,26 +135,108 @@ def _money(cents: dict[str, int] | None) -> float:
     return sum((cents or {}).values()) / 100
 
 
-def _one_line(text: str) -> str:
-    """Return `text` with each line break as a space, as oTree does."""
-    return text.replace("\r", " ").replace("\n", " ")
-
-
-def _next_step(participant: Participant) -> int:
-    answered = [visit.position for visit in participant.enrolment.visits.all() if _answered(participant, visit)]
+def _next_step(person: Participant) -> int:
+    visits, cutoff = person.enrolment.visits.all(), person.reading.cutoff
+    answered = [visit.position for visit in visits if visit.answered_at is not None and visit.answered_at <= cutoff]
     return max(answered, default=-1) + 2
 
 
-def _answered(participant: Participant, visit: Any) -> bool:
-    return visit.answered_at is not None and visit.answered_at <= participant.reading.cutoff
+def _current_page(person: Participant) -> str:
+    steps = person.enrolment.steps
+    return str(steps[min(_next_step(person), len(steps)) - 1]["kind"])
 
 
-def _current_page(participant: Participant) -> str:
-    steps = participant.enrolment.steps
-    return str(steps[min(_next_step(participant), len(steps)) - 1]["kind"])
-
-
-def _started(participant: Participant) -> str:
-    arrived_at = cut(participant.enrolment.arrived_at, participant.reading.times)
+def _started(person: Participant) -> str:
+    arrived_at = cut(person.enrolment.arrived_at, person.reading.times)
     assert arrived_at is not None
     return str(arrived_at.astimezone(UTC).replace(tzinfo=None))
+
+
+def _title(person: Participant) -> str:
+    """Return the study's title with each line break as a space, as oTree does."""
+    return person.reading.source.title.replace("\r", " ").replace("\n", " ")
+
+
+def _nothing(_row: Any) -> None:
+    return None
+
+
+# ---- the columns, in oTree's order -------------------------------------------------------------------------
+
+_HIDDEN = column.identifier("Empty: it would identify the person.", of=_nothing)
+
+_PERSON: Mapping[str, Described] = {
+    "participant.id_in_session": column.integer("Number in order of arrival, from 1.", of="number"),
+    "participant.code": column.identifier("Pseudonym, the same in every file.", of="enrolment.pseudonym"),
+    "participant.label": column.identifier("The pseudonym again.", of="enrolment.pseudonym"),
+    "participant._is_bot": column.integer("0: simulated people are never in a dataset.", of=lambda p: 0),
+    "participant._index_in_pages": column.integer("The step after the last one answered, from 1.", of=_next_step),
+    "participant._max_page_index": column.integer(
+        "Number of steps of the enrolment.", of=lambda p: len(p.enrolment.steps)
+    ),
+    "participant._current_app_name": column.choice(f"Always {APP}.", of=lambda p: APP),
+    "participant._current_page_name": column.choice("The person's current or last step.", of=_current_page),
+    "participant.time_started_utc": column.text("When the person arrived.", "UTC", of=_started),
+    "participant.visited": column.integer("1: everyone with a row arrived.", of=lambda p: 1),
+    "participant.mturk_worker_id": _HIDDEN,
+    "participant.mturk_assignment_id": _HIDDEN,
+    "participant.payoff": column.number(
+        "Total amount owed; 0.0 until the enrolment ends.", "the currency", of=lambda p: _money(p.owed)
+    ),
+    "session.code": column.identifier("Short name of the study.", of="reading.source.slug"),
+    "session.label": column.text("Title of the study.", of=_title),
+    "session.mturk_HITId": _HIDDEN,
+    "session.mturk_HITGroupId": _HIDDEN,
+    "session.comment": column.text("Empty: Parley has no equivalent.", of=_nothing),
+    "session.is_demo": column.integer("1 for a demonstration, otherwise 0.", of=lambda p: int(p.reading.demonstration)),
+    "session.config.name": column.choice(
+        "The version of the study: v and its number.", of=lambda p: f"v{p.version.number}"
+    ),
+    "session.config.participation_fee": column.number("0.0: the payoff contains everything owed.", of=lambda p: 0.0),
+    "session.config.real_world_currency_per_point": column.number("Empty: payoffs are money, not points.", of=_nothing),
+}
+"""Of a `Participant`."""
+
+_ROUND: Mapping[str, Described] = {
+    "player.id_in_group": column.integer(
+        "Position among the people of the match, from 1; participant.id_in_session if people never play together.",
+        of=lambda r: r.id_in_group or r.person.number,
+    ),
+    "player.role": column.text("Empty: the role is in parley_role.", of=_nothing),
+    "player.payoff": column.number("Amount owed for this round.", "the currency", of=lambda r: _money(r.owed)),
+    "player.parley_participant": column.identifier(
+        "Pseudonym, to join the file with oTree's own and with participants.csv.", of="person.enrolment.pseudonym"
+    ),
+    "player.parley_cell": column.integer("Number of the person's cell.", of="person.cell_number"),
+    "player.parley_ending": column.choice(
+        "Ending of the enrolment, a state as in participants.csv; empty until it ends.",
+        of=lambda r: str(r.person.enrolment.state) if r.ended else None,
+    ),
+    "player.parley_role": column.choice(
+        "The role in that match, or the reserved one; empty until the enrolment ends.", of="role"
+    ),
+    "player.parley_match": column.identifier(
+        "The match, if it is in the dataset.", of=lambda r: match.uid if (match := r.match) else None
+    ),
+    "player.parley_opponent": column.text(
+        "Who took the other seats, with commas: human, or the study's label for the agent.", of="opponents"
+    ),
+    "player.parley_moved_by": column.text(
+        "Who moved in the person's place, with commas: clock, or an agent; empty if no one did.", of="moved_by"
+    ),
+    "player.parley_payoff": column.number("Payoff of that match.", "the game's money", of="payoff"),
+    "player.parley_base_cents": column.integer(
+        "Base.", "cents", of=lambda r: r.owed.get("base", 0) if r.ended else None
+    ),
+    "player.parley_bonus_cents": column.integer(
+        "Bonus.", "cents", of=lambda r: r.owed.get("bonus", 0) if r.ended else None
+    ),
+    "player.parley_currency": column.choice(
+        "Currency, ISO 4217.", of=lambda r: r.person.placement.pay().currency if r.ended else None
+    ),
+    "group.id_in_subsession": column.integer(
+        "participant.id_in_session of the first of the match's people; 1 if people never play together.", of="group"
+    ),
+    "subsession.round_number": column.integer("Number of the round.", of="number"),
+}
+"""Of a `_Round`; the columns' names begin with the app and the round's number."""

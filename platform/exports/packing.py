@@ -7,6 +7,7 @@ import tempfile
 import time
 import zipfile
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator
+from io import BufferedRandom
 from pathlib import Path
 from typing import BinaryIO
 
@@ -38,7 +39,7 @@ def pack_dataset(
     excluded: bool = False,
     times: Times = "exact",
     on_progress: Callable[[Progress], None] = lambda progress: None,
-) -> tuple[BinaryIO, Manifest]:
+) -> tuple[BufferedRandom, Manifest]:
     """Return the dataset as a zip in an unnamed temporary file, which the caller closes.
 
     Args:

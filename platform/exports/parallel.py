@@ -106,7 +106,7 @@ def _results_with_caller(
         next_future = pending[0][1]
         ready = next_future is None or next_future.done()
         if not ready and len(pending) < MAX_PENDING and (own_chunk := next(chunks, None)) is not None:
-            pending.append((own_chunk, _finished_future(_process_chunk(work, own_chunk))))
+            pending.append(([], _finished_future(_process_chunk(work, own_chunk))))
             continue
         chunk, future = pending.popleft()
         results = _result(future)

@@ -8,24 +8,26 @@ from __future__ import annotations
 
 import gc
 import json
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cached_property, lru_cache
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 from django.db.models import Prefetch, QuerySet
 
-from checks.models import Verdict
 from checks.steps import CHECKS_OF_STEPS
 from exports import designs, gate
 from exports.alike import mask
+from exports.columns import Design
 from exports.csvsafe import compact_json
 from exports.designs import AskedQuestion, step_label, step_name
 from exports.events import LoggedEvent, logs_of
 from exports.scrubbing import Scrubber, mentions, texts_in
 from exports.shape import Shape
-from exports.sources import Check, Source, StudySource
+from exports.sources import Source, StudySource
+from exports.times import Times
 from games import registry
 from games.interface import MESSAGE_LIMIT, Game
 from games.play import configure, restore, stages
@@ -42,6 +44,7 @@ from plans.questions import FREE_TEXT, Question
 from recruiters import authenticity
 from recruiters.models import Identity
 from studies import disclosure
+from studies.drawing import open_cells
 from studies.endings import earnings_of
 from studies.models import Cell, Placement, Version
 from surveys.models import Response
@@ -62,13 +65,18 @@ class Reading:
     shape: Shape
     excluded: bool = False
     """Whether the matches and answers of excluded people are also written, with a flag."""
-    times: Literal["exact", "minute", "hour"] = "exact"
+    times: Times = "exact"
     """How exactly points in time are written (`exports.times`)."""
 
     @property
     def demonstration(self) -> bool:
         """Whether the study itself is a demonstration."""
         return self.source.demonstration
+
+    @property
+    def design(self) -> Design:
+        """What the columns of the dataset depend on."""
+        return Design(self.shape, self.source, self.times)
 
     def placements(self, *, logs: bool = True) -> QuerySet[Placement]:
         """Return the placements made by the cut-off in order of arrival, with everything that a `Participant` reads.
@@ -84,6 +92,14 @@ class Reading:
             .prefetch_related(*_related(logs=logs))
             .order_by("pk")
         )
+
+    @cached_property
+    def _keys(self) -> list[int]:
+        return list(self.placements(logs=False).values_list("pk", flat=True))
+
+    def number_of(self, people: Sequence[Enrolment]) -> int:
+        """Return the number of the first of these people, in order of arrival, from 1."""
+        return bisect_right(self._keys, min(person.placement.pk for person in people))
 
     def expected_matches(self) -> int:
         """Return the number of matches to read, whether in the dataset or not."""
@@ -164,10 +180,34 @@ class Participant:
         """Kinds of the steps that the participant left open although they completed."""
         return people.unanswered(self.enrolment) if self.facts.state == State.COMPLETED else []
 
-    def verdict(self, check: Check) -> Verdict | None:
-        """Return the result of a check; None if it was not reached or not asked."""
-        verdicts = [verdict for verdict in self.enrolment.verdicts.all() if verdict.check_name == check.name]
-        return next((verdict for verdict in verdicts if check.stage in (None, verdict.stage)), None)
+    @property
+    def cell_number(self) -> int | None:
+        """Number of the cell within the version; None before the draw."""
+        return None if self.cell is None else self.cell.number
+
+    @property
+    def number(self) -> int:
+        """Number in order of arrival, from 1."""
+        return self.reading.number_of([self.enrolment])
+
+    @property
+    def recruiter(self) -> str | None:
+        identity: Identity | None = getattr(self.enrolment, "identity", None)
+        return None if identity is None else identity.recruiter
+
+    @cached_property
+    def checks(self) -> dict[str, Any]:
+        """Results of the checks, by the label of each; without those that were not reached or not asked."""
+        results: dict[str, Any] = {}
+        verdicts = list(self.enrolment.verdicts.all())
+        for check in self.reading.source.checks():
+            of_check = (v for v in verdicts if v.check_name == check.name and check.stage in (None, v.stage))
+            if (verdict := next(of_check, None)) is not None:
+                given = verdict.tries if check.name == "comprehension" else verdict.answered
+                results[f"{check.label}_passed"] = verdict.passed
+                results[f"{check.label}_tries"] = len(verdict.tries)
+                results[f"{check.label}_answered"] = compact_json(given)
+        return results
 
     @cached_property
     def responses(self) -> list[Response]:
@@ -201,13 +241,23 @@ class Participant:
         judged: dict[str, bool] = {}
         for step in self.enrolment.steps:
             if "shown" in step:
-                judged.setdefault(step_name(step), step["shown"])
+                judged.setdefault(designs.as_column(step_name(step)), step["shown"])
         return judged
 
     @property
     def draw(self) -> Mapping[str, Any]:
         """How the cell was drawn (`studies.drawing`); empty before the draw."""
         return self.placement.draw
+
+    @property
+    def open_cells(self) -> dict[int, float]:
+        """The cells that could be drawn, by number, each with its probability."""
+        return open_cells(self.draw) if self.draw else {}
+
+    @property
+    def stratum(self) -> str | None:
+        """Earlier answers within which cells fill evenly, as JSON."""
+        return mask(self.draw["stratum"]) if self.draw.get("stratum") else None
 
     @property
     def factors(self) -> dict[str, str]:
@@ -244,6 +294,7 @@ class Participant:
         )
         logs, played = self.logs, []
         for number, seat in enumerate(self.enrolment.seats.all(), start=1):
+            assert seat.step is not None, "every seat of a participant is one of their steps"
             step = self.enrolment.steps[seat.step]
             place = replace(
                 of_cell,
@@ -254,7 +305,9 @@ class Participant:
                 cluster=self._cluster(seat.step),
                 factors={**self.factors, **{name: mask(level) for name, level in designs.levels_at(step).items()}},
             )
-            played.append(PlayedMatch(self.reading, seat.match, place, logs and logs.get(seat.match_id, [])))
+            played.append(
+                PlayedMatch(self.reading, seat.match, place, None if logs is None else logs.get(seat.match_id, []))
+            )
         return played
 
     def _cluster(self, position: int) -> str:
@@ -269,7 +322,7 @@ class Participant:
         if kept is None:
             return ""
         seats = self.enrolment.seats.all()
-        return next(str(seat.match.uid) for seat in seats if steps[seat.step - 1].get("keep") == kept)
+        return next(str(seat.match.uid) for seat in seats if seat.step and steps[seat.step - 1].get("keep") == kept)
 
     @cached_property
     def in_dataset(self) -> bool:
@@ -318,15 +371,23 @@ class Participant:
         finished = any(match.finished for match in self.matches)
         return gate.stage(self.facts, finished=finished, in_dataset=self.in_dataset)
 
-    def seconds(self, label: str) -> float | None:
-        """Return the seconds between showing and answering steps of this label; None if none was answered."""
-        steps = self.enrolment.steps
-        durations = [
-            (visit.answered_at - visit.shown_at).total_seconds()
-            for visit in self.enrolment.visits.all()
-            if visit.answered_at is not None and step_label(steps[visit.position]) == label
-        ]
-        return round(sum(durations), 3) if durations else None
+    @cached_property
+    def seconds(self) -> dict[str, float]:
+        """Seconds between showing and answering the steps, by label; without those that were not answered."""
+        durations: dict[str, float] = {}
+        for visit in self.enrolment.visits.all():
+            if visit.answered_at is not None:
+                label = step_label(self.enrolment.steps[visit.position])
+                passed = (visit.answered_at - visit.shown_at).total_seconds()
+                durations[label] = durations.get(label, 0) + passed
+        return {label: round(total, 3) for label, total in durations.items()}
+
+    @property
+    def duration(self) -> dict[str, float]:
+        """Seconds from arriving to the end of the enrolment; nothing before the end."""
+        if self.ended_at is None:
+            return {}
+        return {"seconds": round((self.ended_at - self.enrolment.arrived_at).total_seconds(), 3)}
 
 
 @dataclass(frozen=True)

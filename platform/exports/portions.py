@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import pickle
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -13,24 +13,21 @@ from typing import Any
 from django.apps import apps
 from django.conf import settings
 from django.db import connection, connections
-from django.db.models import Count, Q, Sum
 
 from collecting.models import Collection
-from exports import derived, gate, sources
+from exports import derived, gate, glee_files, otree_wide, sources
 from exports import tables as tables_of
 from exports.collected import collection_matches
-from exports.formats import Sink, Tables, formats_named
+from exports.csvsafe import encoded
+from exports.formats import Tables, files_of
 from exports.parallel import in_order
 from exports.participants import PlayedMatch, Reading
 from exports.pieces import Pieces
 from exports.processes import prepare
 from exports.shape import Shape, of_configurations
-from exports.signals import input_counts, page_uses
 from exports.sources import CollectionSource, StudySource
-from exports.tables import CallRow, ToolRow
-from exports.times import Times, with_times
-from exports.transcripts import transcript
-from opponents.models import Call
+from exports.times import Times
+from exports.transcripts import TRANSCRIPTS, as_line, transcript
 from studies.models import Placement
 
 PEOPLE, MATCHES = 200, 250
@@ -83,10 +80,12 @@ def reading_of(
     return Reading(source=source, cutoff=cutoff, shape=shape, excluded=excluded, times=times)
 
 
-def tables_for(reading: Reading) -> Tables:
-    """Return the dataset's tables by name."""
-    tables = tables_of.tables(reading.shape, reading.source)
-    return {name: with_times(table, reading.times) for name, table in tables.items()}
+def tables_for(reading: Reading, formats: Iterable[str] = ()) -> Tables:
+    """Return the dataset's tables by name, those that only some of the formats have included."""
+    tables = tables_of.tables(reading.shape, reading.source, reading.times)
+    if otree_wide.FORMAT in formats:
+        tables[otree_wide.NAME] = otree_wide.wide_table(reading)
+    return tables
 
 
 def job_of(reading: Reading, formats: tuple[str, ...], *, target: Path, scratch: Path) -> Job:
@@ -150,7 +149,7 @@ def _reading_and_tables(job: Job, reading: Reading | None = None) -> tuple[Readi
             shape = pickle.loads((job.scratch / SHAPE).read_bytes())
             parent = apps.get_model(job.model).objects.get(pk=job.pk)
             reading = reading_of(parent, job.cutoff, shape, excluded=job.excluded, times=job.times)
-        cached = reading, tables_for(reading)
+        cached = reading, tables_for(reading, job.formats)
         _cache.clear()
         _cache[job] = cached
     return cached
@@ -162,24 +161,20 @@ def write(portion: Portion) -> PortionResult:
     reading, tables = _reading_and_tables(job)
     folder = job.scratch / f"{portion.number}"
     folder.mkdir(exist_ok=True)
-    pieces = Pieces(folder, job.target)
-    try:
-        sinks = [output.sink(pieces, reading, tables) for output in formats_named(job.formats)]
-        flow = _PortionWriter(sinks, tables).run(reading, first=portion.first, last=portion.last)
-        for sink in sinks:
-            sink.close()
-    finally:
-        pieces.close()
+    with Pieces(folder, files_of(job.formats, tables, about=False)) as pieces:
+        flow = _PortionWriter(pieces, job.target).run(reading, first=portion.first, last=portion.last)
     return PortionResult(folder, pieces.rows, flow)
 
 
 class _PortionWriter:
-    """One pass over people and matches that fills all tables and all other files at once."""
+    """One pass over people and matches that fills all tables and all other files at once.
 
-    def __init__(self, sinks: list[Sink], tables: Tables):
-        self._sinks = sinks
-        self._tables = tables
-        self._sinks_of = {name: [sink for sink in sinks if name in sink.tables] for name in tables}
+    Args:
+        target: the dataset's own folder, for files that belong to a single match.
+    """
+
+    def __init__(self, pieces: Pieces, target: Path):
+        self._pieces, self._target = pieces, target
 
     def run(self, reading: Reading, *, first: int, last: int) -> gate.Flow:
         source, flow = reading.source, gate.Flow()
@@ -192,18 +187,10 @@ class _PortionWriter:
     def _write_people(self, reading: Reading, flow: gate.Flow, first: int, last: int) -> None:
         for participant in reading.participants(first=first, last=last):
             flow.count(stage=participant.stage, reasons=participant.reasons)
-            flow.count_cell(participant.version.number, participant.cell and participant.cell.number, "participants")
-            self._write_row("participants", participant)
-            if not participant.in_dataset:
-                self._write_row("excluded", participant)
-            for use in page_uses(participant):
-                self._write_row("signals", use)
-            for counts in input_counts(participant):
-                self._write_row("behaviour", counts)
-            for ledger_row in participant.ledger:
-                self._write_row("payments", ledger_row)
-            for sink in self._sinks:
-                sink.participant(participant)
+            flow.count_cell(participant.version.number, participant.cell_number, "participants")
+            for table, row in tables_of.people_rows(participant):
+                self._pieces.row(table, row)
+            self._pieces.row(otree_wide.NAME, participant)
             for match in participant.matches:
                 if match.is_first_participant(participant.enrolment):
                     flow.count_match(reasons=match.reasons)
@@ -222,37 +209,25 @@ class _PortionWriter:
         """Write a match that has begun, or only its costs."""
         flow.count_cell(match.place.version, match.place.cell, "matches")
         if match.reasons:
-            self._excluded_calls(match)
+            for row in tables_of.excluded_call_rows(match):
+                self._pieces.row("excluded_calls", row)
         else:
             flow.count_cell(match.place.version, match.place.cell, "matches_in_dataset")
         if match.exported:
             self._write_match_tables(match)
 
-    def _excluded_calls(self, match: PlayedMatch) -> None:
-        if not match.reading.source.asks_models:
-            return
-        calls = Call.objects.filter(match_uid=match.match.uid).order_by("role", "model").values("role", "model")
-        is_failed, is_rule_break = (Q(outcome=outcome) for outcome in (Call.Outcome.FAILED, Call.Outcome.RULE_BREAK))
-        sums = {"calls": Count("pk"), "failed": Count("pk", filter=is_failed), "cost": Sum("cost")}
-        for row in calls.annotate(**sums, rule_breaks=Count("pk", filter=is_rule_break)):
-            self._write_row("excluded_calls", (match, row))
-
     def _write_match_tables(self, match: PlayedMatch) -> None:
         line = transcript(match)
-        for name, (_row, rows) in derived.ROWS.items():
+        for name, (_columns, rows) in derived.ROWS.items():
             for row in rows(line):
-                self._write_row(name, row)
+                self._pieces.row(name, row)
         if match.reading.source.asks_models:
-            for call in Call.objects.filter(match_uid=match.match.uid).order_by("pk").iterator(chunk_size=50):
-                row = CallRow(match, call)
-                self._write_row("llm_calls", row)
-                for place, tool in enumerate(row.tools, start=1):
-                    self._write_row("tool_calls", ToolRow(match, row, place, tool))
-        for sink in self._sinks:
-            sink.match(match, line)
-
-    def _write_row(self, table: str, subject: Any) -> None:
-        if sinks := self._sinks_of[table]:
-            values = self._tables[table].values(subject)
-            for sink in sinks:
-                sink.row(table, values)
+            for call, tools in tables_of.call_rows(match):
+                self._pieces.row("llm_calls", call)
+                for tool in tools:
+                    self._pieces.row("tool_calls", tool)
+        if TRANSCRIPTS in self._pieces:
+            self._pieces.line(TRANSCRIPTS, encoded(as_line(line)))
+        if glee_files.LISTING in self._pieces and not match.reasons:
+            for written in glee_files.write_game(match, self._target):
+                self._pieces.line(glee_files.LISTING, written)

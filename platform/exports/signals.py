@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
-from participants.models import Enrolment
+from exports.columns import Row
 from plans.questions import FREE_TEXT
 from quality.behaviour import Figures
 from quality.score import Score, score
@@ -16,85 +15,46 @@ if TYPE_CHECKING:
     from exports.participants import Participant
 
 
-@dataclass(frozen=True)
-class PageUse:
-    """How one participant used one page, summed over its loadings; times in seconds."""
-
-    enrolment: Enrolment
-    position: int
-    kind: str
-    loadings: int
-    open: float
-    visible: float
-    hidden: int
-    blurred: int
-    pastes: int
-    pasted: int
-
-
-def page_uses(participant: Participant) -> list[PageUse]:
-    """Return the pages with signals up to the cut-off, in the order of the path."""
+def page_uses(participant: Participant) -> Iterator[Row]:
+    """Yield the use of each page with signals up to the cut-off, summed over its loadings, in the order of the path."""
     views = [view for view in participant.enrolment.page_views.all() if view.last_at <= participant.reading.cutoff]
     views.sort(key=lambda view: view.position)
-    return [
-        _summed(participant.enrolment, list(of_page)) for _position, of_page in groupby(views, lambda v: v.position)
-    ]
+    for position, group in groupby(views, lambda view: view.position):
+        of_page = list(group)
+        counts = ("open_ms", "visible_ms", "hidden", "blurred", "pastes", "pasted")
+        total = {name: sum(getattr(view, name) for view in of_page) for name in counts}
+        yield Row(
+            enrolment=participant.enrolment, position=position, kind=of_page[0].kind, loadings=len(of_page), **total
+        )
 
 
-def _summed(enrolment: Enrolment, views: list[Any]) -> PageUse:
-    def total(name: str) -> int:
-        return sum(getattr(view, name) for view in views)
+def input_counts(participant: Participant) -> Iterator[Row]:
+    """Yield the input events on each page, and for each question of its game, up to the cut-off, in their order.
 
-    return PageUse(
-        enrolment=enrolment,
-        position=views[0].position,
-        kind=views[0].kind,
-        loadings=len(views),
-        open=total("open_ms") / 1000,
-        visible=total("visible_ms") / 1000,
-        hidden=total("hidden"),
-        blurred=total("blurred"),
-        pastes=total("pastes"),
-        pasted=total("pasted"),
-    )
-
-
-@dataclass(frozen=True)
-class InputCounts:
-    """Input events of one participant on one page, or one question of its game, summed over its loadings."""
-
-    participant: Participant
-    position: int
-    kind: str
-    question: int | None
-    figures: Mapping[str, int]
-
-    @property
-    def match(self) -> str | None:
-        """The match to which the question belongs."""
-        if self.question is None:
-            return None
-        seats = self.participant.enrolment.seats.all()
-        return next((str(seat.match.uid) for seat in seats if seat.step == self.position), None)
-
-
-def input_counts(participant: Participant) -> list[InputCounts]:
-    """Return the counts up to the cut-off, in the order of pages and questions."""
+    They are summed over the loadings of the page; `match` is the one to which the question belongs.
+    """
     rows = [row for row in participant.enrolment.behaviour.all() if row.last_at <= participant.reading.cutoff]
     rows.sort(key=lambda row: (row.position, int(row.question or 0)))
-    counts = []
     for (position, question), group in groupby(rows, lambda row: (row.position, row.question)):
         views = list(group)
         total = {name: sum(view.figures.get(name, 0) for view in views) for name in Figures.model_fields}
-        total["words"] = max(view.figures.get("words", 0) for view in views)
-        total["trapped"] = max(view.figures.get("trapped", 0) for view in views)
-        counts.append(InputCounts(participant, position, views[0].kind, int(question) if question else None, total))
-    return counts
+        total |= {name: max(view.figures.get(name, 0) for view in views) for name in ("words", "trapped")}
+        seats = participant.enrolment.seats.all() if question else ()
+        match = next((str(seat.match.uid) for seat in seats if seat.step == position), None)
+        yield Row(
+            participant=participant,
+            position=position,
+            kind=views[0].kind,
+            question=int(question) if question else None,
+            match=match,
+            figures=total,
+            **total,
+        )
 
 
 def agent_score(participant: Participant) -> Score | None:
     """Return the evidence that a program used this person's pages; None if nothing was counted."""
-    uses = input_counts(participant)
+    uses = list(input_counts(participant))
     return score([(use.kind, use.figures) for use in uses]) if uses else None
 
 

@@ -154,8 +154,12 @@ class StudySource:
 
     def checks(self) -> list[Check]:
         """Return the checks of understanding and attention, by stage if there are several of a name."""
+        return self._checks
+
+    @cached_property
+    def _checks(self) -> list[Check]:
         verdicts = Verdict.objects.filter(enrolment__placement__version__study=self.study)
-        stages: dict[str, list[str]] = {"code_word": [], "quiz": []}
+        stages: dict[str, list[str | None]] = {"code_word": [], "quiz": []}
         for name, stage in sorted(verdicts.order_by().values_list("check_name", "stage").distinct()):
             stages.setdefault(name, []).append(stage)
         return [

@@ -1,213 +1,31 @@
-"""The tables of a dataset: every column with its meaning and how it is read.
+"""The tables of a dataset that are read from the database, and all of a dataset's tables by name.
 
-The codebook is generated from the same columns, so that no column lacks an entry."""
+The codebook is generated from the same classes, so that no column lacks an entry.
+"""
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
-from operator import attrgetter
-from types import NoneType
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, get_args
 
-from checks.models import Verdict
-from exports import derived, gate
-from exports import signals as signals_of
-from exports.alike import mask
-from exports.csvsafe import cell, compact_json, line, lines
-from exports.designs import MAX_LEVELS_LISTED, AskedQuestion, FactorColumn, as_column
+from django.db.models import Count, Q, Sum
+
+from exports import derived, designs, gate, signals
+from exports.columns import Column, Design, Kind, Row, Table, column, described_in, spread, table_of
+from exports.designs import AskedQuestion, as_column
+from exports.participants import Participant, PlayedMatch
 from exports.scrubbing import Scrubber
-from exports.shape import Shape
+from exports.shape import MONEY, Shape, parameters
 from exports.sources import Source, StudySource
-from matches.forms import Field
+from exports.times import Times
+from opponents.models import Call
 from participants.states import State
 from payouts.models import LedgerRow
 from plans.questions import FREE_TEXT
 from quality.score import MEANINGS, THRESHOLD
 from recruiters import authenticity
-from studies.drawing import open_cells
 
-_PLAIN_TYPES = frozenset({int, float, NoneType})
-Kind = derived.Kind
-
-
-@dataclass(frozen=True)
-class Column:
-    """One column: `read` takes the row's subject and returns the value, None for an empty cell."""
-
-    name: str
-    kind: Kind
-    meaning: str
-    read: Callable[[Any], Any]
-    unit: str = ""
-    values: str = ""
-
-
-@dataclass(frozen=True)
-class Table:
-    """A table: what a row is, and its columns in order, for CSV files, Parquet files and the codebook."""
-
-    name: str
-    meaning: str
-    columns: Sequence[Column]
-
-    @property
-    def file(self) -> str:
-        return f"{self.name}.csv"
-
-    @property
-    def header(self) -> bytes:
-        return line(column.name for column in self.columns)
-
-    @cached_property
-    def _readers(self) -> tuple[Callable[[Any], Any], ...]:
-        return tuple(column.read for column in self.columns)
-
-    def values(self, subject: Any) -> list[Any]:
-        """Return the row about `subject`, column by column."""
-        return [read(subject) for read in self._readers]
-
-    def row(self, subject: Any) -> bytes:
-        return line(cell(value) for value in self.values(subject))
-
-    @staticmethod
-    def csv_lines(rows: Iterable[Sequence[Any]]) -> bytes:
-        """Return rows of values as lines of CSV; the writer leaves None empty and writes numbers as `cell` does."""
-        return lines(
-            [v if type(v) in _PLAIN_TYPES or (type(v) is str and v[:1].isalnum()) else cell(v) for v in values]
-            for values in rows
-        )
-
-
-def tables(shape: Shape, source: Source) -> dict[str, Table]:
-    """Return every table of a dataset by name."""
-    all_tables = [
-        *(derived_table(name, shape, source.factors) for name in derived.ROWS),
-        participants(source),
-        signals(),
-        behaviour(),
-        llm_calls(),
-        tool_calls(),
-        excluded_calls(),
-        payments(),
-        excluded(),
-        cells(shape, source),
-        flow(),
-        codebook(),
-    ]
-    return {table.name: table for table in all_tables}
-
-
-def _factor(factor: FactorColumn, read: Callable[[Any], Any], about: str = "") -> Column:
-    """Return the column with the level of a factor."""
-    where = "each participant meets several levels" if factor.within else "between participants"
-    rows = " Its levels are rows of a published table." if factor.of_rows else ""
-    too_many = len(factor.levels) > MAX_LEVELS_LISTED
-    return Column(
-        factor.column,
-        "identifier" if factor.of_rows else "choice",
-        f"Level of the factor {factor.name} ({where}).{rows}{about}",
-        read,
-        values=f"{len(factor.levels):,} levels" if too_many else "; ".join(factor.levels),
-    )
-
-
-# ---- matches and what was done in them -----------------------------------------------------------
-
-_MATCH = Column("match", "identifier", derived.SAME_IN_ALL, lambda row: row.match.uid)
-
-
-def derived_table(name: str, shape: Shape, factors: Sequence[FactorColumn] = ()) -> Table:
-    """Return a table whose rows are derived from transcripts (`exports.derived`)."""
-    row, _rows = derived.ROWS[name]
-    values = {"game": ", ".join(shape.games), "role": ", ".join(shape.roles)}
-    columns: list[Column] = []
-    taken = {derived.name_of(field) for field in dataclasses.fields(row) if "column" in field.metadata}
-    for field in dataclasses.fields(row):
-        if "column" in field.metadata:
-            own = derived.name_of(field)
-            about: derived.Described = field.metadata["column"]
-            read = attrgetter(field.name)
-            columns.append(
-                Column(own, about.kind, about.meaning, read, about.unit, about.values or values.get(own, ""))
-            )
-            continue
-        for key, column in _spread(field.name, name, shape, factors):
-            own = _free_name([f"{prefix}{key}" for prefix in field.metadata["prefixes"]], taken)
-            taken.add(own)
-            columns.append(replace(column, name=own, read=_entry(field.name, key)))
-    return Table(name, str(row.__doc__), columns)
-
-
-def _free_name(names: Sequence[str], taken: Collection[str]) -> str:
-    """Return the shortest of an entry's names that no other column has."""
-    return next((name for name in reversed(names) if name not in taken), names[0])
-
-
-def _entry(field: str, key: str) -> Callable[[Any], Any]:
-    of = attrgetter(field)
-    return lambda row: of(row).get(key)
-
-
-def _spread(field: str, table: str, shape: Shape, factors: Sequence[FactorColumn]) -> Iterator[tuple[str, Column]]:
-    """Yield (key, column) of a field whose entries are columns."""
-    if field == "factors":
-        yield from ((factor.name, _factor(factor, _unread)) for factor in factors)
-    elif field == "players":
-        yield from ((column.name, column) for role, title in shape.roles.items() for column in _of_seat(role, title))
-    elif field == "payoffs":
-        for role, title in shape.roles.items():
-            yield role, Column(role, "number", f"Payoff of {title}.", _unread, derived.MONEY)
-    elif field == "config":
-        for name, column in zip(shape.config, _parameters(shape, _unread), strict=True):
-            yield name, column
-    elif field == "fields":
-        for name, about in shape.moves.items():
-            meaning = f"Field of the move: {_sentence(about)}"
-            values = _values(about, "empty if the move has no such field")
-            yield name, Column(name, _kind(about), meaning, _unread, values=values)
-    else:
-        results = {"matches": shape.metrics, "seats": shape.seat_metrics, "rounds": shape.records}[table]
-        yield from ((name, _result(name, about, _unread)) for name, about in results.items())
-
-
-def _unread(_row: Any) -> Any:
-    raise NotImplementedError
-
-
-def _of_seat(role: str, title: str) -> list[Column]:
-    """Return the columns of matches.csv about one seat."""
-    return [
-        Column(
-            f"player_{role}",
-            "choice",
-            f"Who played {title}.",
-            _unread,
-            values="human, or the agent as script:NAME, openai:MODEL, anthropic:MODEL",
-        ),
-        Column(
-            f"agent_{role}",
-            "choice",
-            f"The study's or collection's label of the agent that played {title}; empty for a person.",
-            _unread,
-        ),
-        Column(
-            f"agent_{role}_hash",
-            "identifier",
-            "Hash of everything that affects that agent's behaviour: the same label with another hash is a different "
-            "agent.",
-            _unread,
-        ),
-        Column(
-            f"participant_{role}",
-            "identifier",
-            f"Pseudonym of the person who played {title}; empty for an agent.",
-            _unread,
-        ),
-    ]
-
+# ---- calls of models -----------------------------------------------------------------------------------------
 
 _TEXT_KEYS = ("messages", "answer", "problem", "error", "stop", "remarks", "tools")
 """Parts of a call that hold free text; the rest are numbers and names of models and settings."""
@@ -215,598 +33,152 @@ _RESEARCHERS_KEYS = ("endpoint", "parameters")
 _RESEARCHERS_SCRUBBER = Scrubber(generic=True)
 
 
-@dataclass(frozen=True)
-class CallRow:
-    """A call of a model in a match, scrubbed like the match's own words."""
+class LlmCalls:
+    """One row per call of a language model in the matches in the dataset, whether it led to a move or not."""
 
-    match: Any
-    call: Any
+    match = derived.Matches.match
+    role = column.choice("Role that the model was asked to play.")
+    answering = column.integer("Number of the event that opened the turn.")
+    at = column.time("When the record was stored, after the turn's calls.", "UTC")
+    outcome = column.choice(
+        "Outcome of the call: the move that was played, a legal one that was not, an illegal one, or no answer.",
+        values="move, unplayed, rule_break, failed",
+    )
+    provider = column.choice("The endpoint's protocol.", values="openai, anthropic")
+    endpoint = column.text("Name of the endpoint in the admin.")
+    model = column.text("The requested model.")
+    answered_by = column.text("The model that answered, according to the provider.")
+    try_number = column.integer("1 for the first try of a turn; higher after illegal answers.")
+    rung = column.integer("0 for the agent itself, 1 for its first fallback, and so on.")
+    attempt = column.integer("1 for the first call of a try; higher after failed calls.")
+    strategy = column.choice(
+        "Strategy by which the model was prompted.", values="chain_of_thought, conversation, fresh; empty: none"
+    )
+    structured = column.choice(
+        "How a schema was enforced on the answer.", values="none, json_schema, json_object, tool"
+    )
+    seed = column.integer("The sampling seed sent with the request.")
+    prompt_sha256 = column.identifier("Hash of all texts in use: rules, persona, prompts.")
+    messages = column.json("All messages sent, as [{role, content}], with names replaced by markers.")
+    parameters = column.json("Parameters sent with the request.")
+    answer = column.text("The raw answer, with markers and apostrophe as in messages.csv; empty if there was none.")
+    problem = column.text("Why the answer was not a legal move, as the model was told; empty if it was.")
+    fault = column.choice(
+        "Kind of problem: no move in the requested form, or a move that the rules don't allow.",
+        values="unreadable, illegal",
+    )
+    error = column.text("The provider's error, if any.")
+    stop = column.text("The provider's finish reason.")
+    input_tokens = column.integer("As the provider counts them.", "tokens")
+    output_tokens = column.integer("As the provider counts them.", "tokens")
+    latency = column.number("Time until the answer or the error.", "seconds")
+    streamed = column.boolean("Whether the answer was read while it was being written.")
+    first_text = column.number("Time until the first words of a streamed answer.", "seconds")
+    purpose = column.choice("Purpose of the call.", values="move, plan, belief, replan, look, note, judge")
+    remarks = column.json("What the model wrote in addition to its move, by key, with markers as in messages.csv.")
+    cached_tokens = column.integer("Of the input tokens, those read from the provider's cache.", "tokens")
+    conversation = column.identifier(
+        "The conversation of which the call is a part; messages then holds only what was added since its previous call."
+    )
+    offered = column.json("Names of the tools offered.")
+    tools = column.integer("Number of tools called; see tool_calls.csv.", of=lambda call: len(call.tools or ()))
+    short = column.boolean("Whether the model was asked only for the values that determine the move.")
+    refused = column.boolean("Whether the provider reports that the model refused to answer.")
+    cost = column.number("Tokens times their price; empty if the price was unknown.", "US dollars")
+    request_id = column.identifier("The provider's name for the call.")
 
-    @cached_property
-    def record(self) -> Mapping[str, Any]:
-        stored: Mapping[str, Any] = self.call.record
-        scrubbed = {name: self.match.scrubber.data(stored[name]) for name in _TEXT_KEYS if stored.get(name)}
-        return (
-            stored
-            | scrubbed
-            | {name: _RESEARCHERS_SCRUBBER.data(stored[name]) for name in _RESEARCHERS_KEYS if stored.get(name)}
-        )
 
-    @property
-    def tools(self) -> list[Mapping[str, Any]]:
-        """Names of the tools that the call used, in order."""
-        return self.record.get("tools") or []
+class ToolCalls:
+    """One row per tool that a language model called: looks at data, notes and submissions, in order."""
 
-
-@dataclass(frozen=True)
-class ToolRow:
-    """A tool that a model called; `place` counts from 1 within the call."""
-
-    match: Any
-    call: CallRow
-    place: int
-    tool: Mapping[str, Any]
-
-
-def llm_calls() -> Table:
-    def call_column(name: str, kind: Kind, meaning: str, unit: str = "", values: str = "") -> Column:
-        def read(row: CallRow) -> Any:
-            value = row.record.get(name)
-            return compact_json(value) if kind == "json" and value is not None else value
-
-        return Column(name, kind, meaning, read, unit, values)
-
-    return Table(
-        "llm_calls",
-        "One row per call of a language model in the matches in the dataset, whether it led to a move or not.",
-        [
-            _MATCH,
-            Column("role", "choice", "Role that the model was asked to play.", lambda c: c.call.role),
-            Column(
-                "answering",
-                "integer",
-                "Number of the event that opened the turn.",
-                lambda c: c.call.answering,
-            ),
-            Column(
-                "at",
-                "time",
-                "When the record was stored, after the turn's calls.",
-                lambda c: c.call.at,
-                unit="UTC",
-            ),
-            Column(
-                "outcome",
-                "choice",
-                "Outcome of the call: the move that was played, a legal one that was not, an illegal one, or no "
-                "answer.",
-                lambda c: c.call.outcome,
-                values="move, unplayed, rule_break, failed",
-            ),
-            call_column("provider", "choice", "The endpoint's protocol.", values="openai, anthropic"),
-            call_column("endpoint", "text", "Name of the endpoint in the admin."),
-            call_column("model", "text", "The requested model."),
-            call_column("answered_by", "text", "The model that answered, according to the provider."),
-            call_column("try_number", "integer", "1 for the first try of a turn; higher after illegal answers."),
-            call_column("rung", "integer", "0 for the agent itself, 1 for its first fallback, and so on."),
-            call_column("attempt", "integer", "1 for the first call of a try; higher after failed calls."),
-            call_column(
-                "strategy",
-                "choice",
-                "Strategy by which the model was prompted.",
-                values="chain_of_thought, conversation, fresh; empty: none",
-            ),
-            call_column(
-                "structured",
-                "choice",
-                "How a schema was enforced on the answer.",
-                values="none, json_schema, json_object, tool",
-            ),
-            call_column("seed", "integer", "The sampling seed sent with the request."),
-            call_column("prompt_sha256", "identifier", "Hash of all texts in use: rules, persona, prompts."),
-            call_column("messages", "json", "All messages sent, as [{role, content}], with names replaced by markers."),
-            call_column("parameters", "json", "Parameters sent with the request."),
-            call_column(
-                "answer",
-                "text",
-                "The raw answer, with markers and apostrophe as in messages.csv; empty if there was none.",
-            ),
-            call_column(
-                "problem", "text", "Why the answer was not a legal move, as the model was told; empty if it was."
-            ),
-            call_column(
-                "fault",
-                "choice",
-                "Kind of problem: no move in the requested form, or a move that the rules don't allow.",
-                values="unreadable, illegal",
-            ),
-            call_column("error", "text", "The provider's error, if any."),
-            call_column("stop", "text", "The provider's finish reason."),
-            call_column("input_tokens", "integer", "As the provider counts them.", "tokens"),
-            call_column("output_tokens", "integer", "As the provider counts them.", "tokens"),
-            call_column("latency", "number", "Time until the answer or the error.", "seconds"),
-            call_column("streamed", "boolean", "Whether the answer was read while it was being written."),
-            call_column("first_text", "number", "Time until the first words of a streamed answer.", "seconds"),
-            call_column(
-                "purpose", "choice", "Purpose of the call.", values="move, plan, belief, replan, look, note, judge"
-            ),
-            call_column(
-                "remarks",
-                "json",
-                "What the model wrote in addition to its move, by key, with markers as in messages.csv.",
-            ),
-            call_column(
-                "cached_tokens", "integer", "Of the input tokens, those read from the provider's cache.", "tokens"
-            ),
-            call_column(
-                "conversation",
-                "identifier",
-                "The conversation of which the call is a part; messages then holds only what was added since its "
-                "previous call.",
-            ),
-            call_column("offered", "json", "Names of the tools offered."),
-            Column("tools", "integer", "Number of tools called; see tool_calls.csv.", lambda c: len(c.tools)),
-            call_column("short", "boolean", "Whether the model was asked only for the values that determine the move."),
-            call_column("refused", "boolean", "Whether the provider reports that the model refused to answer."),
-            Column(
-                "cost",
-                "number",
-                "Tokens times their price; empty if the price was unknown.",
-                lambda c: c.call.cost,
-                unit="US dollars",
-            ),
-            call_column("request_id", "identifier", "The provider's name for the call."),
-        ],
+    match = derived.Matches.match
+    role = LlmCalls.role
+    answering = column.integer("As in llm_calls.csv.")
+    conversation = column.identifier("As in llm_calls.csv.")
+    try_number = column.integer("Number of the try, as in llm_calls.csv.")
+    place = column.integer("Number of the tool within the call, from 1.")
+    name = column.text("Name of the tool, as the model wrote it.")
+    kind = column.choice("What the tool does.", values="look, note, move")
+    arguments = column.text("The arguments as the model wrote them, with markers as in messages.csv.")
+    result = column.text("The tool's result.")
+    size = column.integer("Length of the result.", "characters")
+    fault = column.choice(
+        "Why the call had no effect; empty if it had one.",
+        values="unknown: no such tool; unreadable: its arguments; illegal; ignored: after the submission",
     )
 
 
-def tool_calls() -> Table:
-    def tool_column(name: str, kind: Kind, meaning: str, unit: str = "", values: str = "") -> Column:
-        return Column(name, kind, meaning, lambda row: row.tool.get(name), unit, values)
+class ExcludedCalls:
+    """Calls of models in matches that are not in the dataset; one row per match, role and model."""
 
-    return Table(
-        "tool_calls",
-        "One row per tool that a language model called: looks at data, notes and submissions, in order.",
-        [
-            _MATCH,
-            Column("role", "choice", "Role that the model was asked to play.", lambda row: row.call.call.role),
-            Column("answering", "integer", "As in llm_calls.csv.", lambda row: row.call.call.answering),
-            Column("conversation", "identifier", "As in llm_calls.csv.", lambda row: row.call.record["conversation"]),
-            Column(
-                "try_number",
-                "integer",
-                "Number of the try, as in llm_calls.csv.",
-                lambda row: row.call.record["try_number"],
-            ),
-            Column("place", "integer", "Number of the tool within the call, from 1.", lambda row: row.place),
-            tool_column("name", "text", "Name of the tool, as the model wrote it."),
-            tool_column("kind", "choice", "What the tool does.", values="look, note, move"),
-            tool_column("arguments", "text", "The arguments as the model wrote them, with markers as in messages.csv."),
-            tool_column("result", "text", "The tool's result."),
-            tool_column("size", "integer", "Length of the result.", "characters"),
-            tool_column(
-                "fault",
-                "choice",
-                "Why the call had no effect; empty if it had one.",
-                values="unknown: no such tool; unreadable: its arguments; illegal; ignored: after the submission",
-            ),
-        ],
-    )
+    match = column.identifier("The match, as in excluded.csv.")
+    cell = column.integer("As in matches.csv.")
+    reason = column.choice("Why it is not in the dataset.")
+    role = LlmCalls.role
+    agent = column.choice("The agent's label.")
+    model = column.text("The requested model.")
+    calls = column.integer("Calls.", "calls")
+    failed = column.integer("Of these, calls without an answer.", "calls")
+    rule_breaks = column.integer("Of these, calls with an illegal answer.", "calls")
+    cost = column.number("Cost of the calls with a known price.", "US dollars")
 
 
-def excluded_calls() -> Table:
-    """A row is about (match, row of sums)."""
-
-    def sum_column(name: str, kind: Kind, meaning: str, unit: str = "") -> Column:
-        return Column(name, kind, meaning, lambda row: row[1][name], unit)
-
-    return Table(
-        "excluded_calls",
-        "Calls of models in matches that are not in the dataset; one row per match, role and model.",
-        [
-            Column("match", "identifier", "The match, as in excluded.csv.", lambda row: row[0].uid),
-            Column("cell", "integer", "As in matches.csv.", lambda row: row[0].place.cell),
-            Column("reason", "choice", "Why it is not in the dataset.", lambda row: row[0].reasons[0]),
-            sum_column("role", "choice", "Role that the model was asked to play."),
-            Column("agent", "choice", "The agent's label.", lambda row: row[0].label(row[1]["role"])),
-            sum_column("model", "text", "The requested model."),
-            sum_column("calls", "integer", "Calls.", "calls"),
-            sum_column("failed", "integer", "Of these, calls without an answer.", "calls"),
-            sum_column("rule_breaks", "integer", "Of these, calls with an illegal answer.", "calls"),
-            sum_column("cost", "number", "Cost of the calls with a known price.", "US dollars"),
-        ],
-    )
+def call_rows(match: PlayedMatch) -> Iterator[tuple[Row, list[Row]]]:
+    """Yield the row of each call in a match, scrubbed like the match's own words, and the rows of its tools."""
+    scrubbers = dict.fromkeys(_TEXT_KEYS, match.scrubber) | dict.fromkeys(_RESEARCHERS_KEYS, _RESEARCHERS_SCRUBBER)
+    nothing = dict.fromkeys([*described_in(LlmCalls), "tools"])
+    no_tool = dict.fromkeys(described_in(ToolCalls))
+    for call in Call.objects.filter(match_uid=match.match.uid).order_by("pk").iterator(chunk_size=50):
+        record = dict(call.record)
+        record |= {name: scrubber.data(record[name]) for name, scrubber in scrubbers.items() if record.get(name)}
+        own = {"match": match.uid} | {
+            name: getattr(call, name) for name in ("role", "answering", "at", "outcome", "cost")
+        }
+        row = Row(**nothing | record | own)
+        about = {name: getattr(row, name) for name in ("match", "role", "answering", "conversation", "try_number")}
+        tools = enumerate(row.tools or (), start=1)
+        yield row, [Row(**no_tool | tool | about | {"place": place}) for place, tool in tools]
 
 
-# ---- people --------------------------------------------------------------------------------------
-
-_PARTICIPANT = Column(
-    "participant", "identifier", "Pseudonym, the same in every file.", lambda p: p.enrolment.pseudonym
-)
-_REASONS = [
-    Column("reason", "choice", "The reason counted in the flow.", lambda p: next(iter(p.reasons), None)),
-    Column(
-        "reasons",
-        "choice",
-        "Every reason that applies, in order, separated by semicolons.",
-        lambda p: ";".join(p.reasons) or None,
-        values="; ".join(f"{name}: {meaning}" for name, meaning in gate.REASONS.items()),
-    ),
-]
-_STAGE = Column(
-    "stage",
-    "choice",
-    "How far the participant got.",
-    lambda p: p.stage,
-    values="; ".join(f"{name}: {meaning}" for name, meaning in gate.STAGES.items()),
-)
+def excluded_call_rows(match: PlayedMatch) -> Iterator[Row]:
+    """Yield the sums of the calls in a match that is not in the dataset, by role and model."""
+    if not match.reading.source.asks_models:
+        return
+    calls = Call.objects.filter(match_uid=match.match.uid).order_by("role", "model").values("role", "model")
+    is_failed, is_rule_break = (Q(outcome=outcome) for outcome in (Call.Outcome.FAILED, Call.Outcome.RULE_BREAK))
+    sums = {"calls": Count("pk"), "failed": Count("pk", filter=is_failed), "cost": Sum("cost")}
+    for row in calls.annotate(**sums, rule_breaks=Count("pk", filter=is_rule_break)):
+        agent = match.label(row["role"])
+        yield Row(match=match.uid, cell=match.place.cell, reason=match.reasons[0], agent=agent, **row)
 
 
-_REPEATED = [
-    Column(
-        "repeated_messages",
-        "integer",
-        "Messages that repeat an earlier one by the same participant. A signal: it excludes no one.",
-        signals_of.repeated_messages,
-        unit="messages",
-        values="empty if none was written in a match in the dataset, or if they were erased",
-    ),
-    Column(
-        "repeated_answers",
-        "integer",
-        "Free-text survey answers that repeat an earlier one by the same participant. A signal: it excludes no one.",
-        signals_of.repeated_answers,
-        unit="answers",
-        values="empty if none was given, or if they were erased",
-    ),
-    Column(
-        "longest_line",
-        "integer",
-        "Longest run of scales or rows of a matrix on one page with the same point chosen. A signal: excludes no one.",
-        signals_of.longest_line,
-        unit="questions",
-        values="empty if fewer than two scales were answered",
-    ),
-]
+# ---- people ----------------------------------------------------------------------------------------------
 
 
-def signals() -> Table:
-    return Table(
-        "signals",
-        "One row per page with signals from a participant's browser, summed over its loadings. Browsers without "
-        "JavaScript send none. Signals exclude no one and don't affect pay.",
-        [
-            Column("participant", "identifier", "Pseudonym, the same in every file.", lambda s: s.enrolment.pseudonym),
-            Column("position", "integer", "Position of the page on the path, from 0.", lambda s: s.position),
-            Column(
-                "step",
-                "choice",
-                "Kind of the step, as in the columns seconds_… of participants.csv, without its name.",
-                lambda s: s.kind,
-            ),
-            Column("loadings", "integer", "Number of times the page was loaded.", lambda s: s.loadings, "loadings"),
-            Column("seconds_open", "number", "How long the page was open.", lambda s: s.open, "seconds"),
-            Column(
-                "seconds_visible",
-                "number",
-                "Of that time, how long the page was visible.",
-                lambda s: s.visible,
-                "seconds",
-            ),
-            Column(
-                "times_hidden",
-                "integer",
-                "How often the page was hidden: another tab, a locked screen, or leaving it for the next page.",
-                lambda s: s.hidden,
-                "times",
-            ),
-            Column(
-                "times_blurred",
-                "integer",
-                "How often another window was in front while the page stayed visible.",
-                lambda s: s.blurred,
-                "times",
-            ),
-            Column("pastes", "integer", "How often something was pasted into a field.", lambda s: s.pastes, "times"),
-            Column(
-                "characters_pasted",
-                "integer",
-                "Number of characters pasted; the text is not stored.",
-                lambda s: s.pasted,
-                "characters",
-            ),
-        ],
-    )
+def _steps(design: Design) -> Iterator[Column]:
+    for label in design.source.steps():
+        meaning = f"Time from showing the step “{label}” to its answer; empty if it was not answered."
+        yield Column(label, "number", meaning, unit="seconds")
 
 
-_INPUT_COLUMNS: tuple[tuple[str, Kind, str, str], ...] = (
-    ("words", "integer", "Words on the page or on the game's screen.", "words"),
-    ("keys", "integer", "Keys pressed in fields; which keys is not recorded.", "keys"),
-    (
-        "intervals",
-        "integer",
-        "Number of intervals of less than two seconds between two keys in one field.",
-        "intervals",
-    ),
-    ("interval_ms", "integer", "Sum of these intervals.", "milliseconds"),
-    ("interval_sq", "integer", "Sum of their squares, to compute their spread.", "milliseconds²"),
-    ("typed", "integer", "Characters that appeared with a key just pressed.", "characters"),
-    ("untyped", "integer", "Characters that appeared without: dictation, an extension, a program.", "characters"),
-    ("pasted", "integer", "Characters that were pasted or dropped.", "characters"),
-    ("clicks", "integer", "Clicks of a mouse.", "clicks"),
-    ("jumps", "integer", "Of these, clicks without pointer movement before them.", "clicks"),
-    ("wide", "integer", "Of the clicks, those on targets of 40 pixels or more.", "clicks"),
-    ("centred", "integer", "Of the clicks on such targets, those in the exact centre.", "clicks"),
-    ("travel", "integer", "Distance that the pointer moved.", "pixels"),
-    ("touches", "integer", "Activations by touch or pen.", "times"),
-    ("keyboard", "integer", "Activations by the keyboard or a screen reader.", "times"),
-    ("untrusted", "integer", "Clicks and input that a script made.", "times"),
-)
+def _conditions(design: Design) -> Iterator[Column]:
+    for name in design.source.conditions:
+        meaning = f"Whether the stage “{name}” was shown, as its condition said when it was reached."
+        yield Column(as_column(name), "boolean", meaning, values="true, false; empty if it was not reached")
 
 
-def behaviour() -> Table:
-    return Table(
-        "behaviour",
-        "One row per page, and per question of a game, with counts of input events from a participant's browser, "
-        "summed over its loadings; only for people who were informed and agreed. It excludes no one and doesn't affect "
-        "pay.",
-        [
-            Column("participant", "identifier", "Pseudonym.", lambda use: use.participant.enrolment.pseudonym),
-            Column("position", "integer", "Position of the page on the path, from 0.", lambda use: use.position),
-            Column("step", "choice", "Kind of the step.", lambda use: use.kind),
-            Column("match", "identifier", "The match to which the question belongs.", lambda use: use.match),
-            Column(
-                "answering",
-                "integer",
-                "Number of the event that opened the question; empty for the page itself.",
-                lambda use: use.question,
-            ),
-            Column(
-                "seconds",
-                "number",
-                "Time from its display to the last answer.",
-                lambda use: use.figures["answered_ms"] / 1000 if use.figures["answered_ms"] else None,
-                unit="seconds",
-            ),
-            *(
-                Column(name, kind, meaning, lambda use, name=name: use.figures[name], unit=unit)
-                for name, kind, meaning, unit in _INPUT_COLUMNS
-            ),
-            Column(
-                "trapped",
-                "boolean",
-                "Whether the hidden field that only programs see was filled in.",
-                lambda use: use.figures["trapped"] > 0,
-            ),
-        ],
-    )
-
-
-_AGENT_COLUMNS = [
-    Column(
-        "agent_score",
-        "number",
-        "Strength of the evidence that a program used the participant's pages. A signal: it excludes no one and "
-        "doesn't affect pay.",
-        lambda p: score.value if (score := signals_of.agent_score(p)) else None,
-        unit="from 0 to 1",
-        values="empty if nothing was counted",
-    ),
-    Column(
-        "agent_reasons",
-        "choice",
-        "Reasons, separated by semicolons, strongest first.",
-        lambda p: ";".join(score.reasons) or None if (score := signals_of.agent_score(p)) else None,
-        values="; ".join(f"{name}: {meaning}" for name, meaning in MEANINGS.items()),
-    ),
-    Column(
-        "agent_flag",
-        "boolean",
-        f"Whether the score reaches {THRESHOLD}: a hint for analyses with and without these participants.",
-        lambda p: score.flagged if (score := signals_of.agent_score(p)) else None,
-        values="empty if nothing was counted",
-    ),
-    Column(
-        "authenticity",
-        "choice",
-        "Result of the recruiter's own authenticity check of the participant's free texts, as last reported or "
-        "imported. A signal: it excludes no one and doesn't affect pay.",
-        lambda p: authenticity.flag_of(p.enrolment),
-        values=f"{', '.join(authenticity.FLAGS)}; empty if the recruiter reported none",
-    ),
-]
-
-
-_ASSIGNMENT = [
-    Column(
-        "assignment_rule",
-        "choice",
-        "How the cell was drawn; every assignment column is empty if none was.",
-        lambda p: p.draw.get("rule"),
-        values="blocks: from permuted blocks; random: by weight; emptiest: among the emptiest",
-    ),
-    Column("assignment_number", "integer", "Number of the draw within the version.", lambda p: p.draw.get("number")),
-    Column(
-        "assignment_stratum",
-        "json",
-        "Earlier answers within which cells fill evenly, in the order of the plan's strata.",
-        lambda p: mask(p.draw["stratum"]) if p.draw.get("stratum") else None,
-    ),
-    Column(
-        "assignment_block",
-        "integer",
-        "Number of the permuted block within the stratum, from 0.",
-        lambda p: p.draw.get("block"),
-    ),
-    Column(
-        "assignment_open",
-        "json",
-        "The cells that could be drawn, by number, each with its probability.",
-        lambda p: compact_json(open_cells(p.draw)) if p.draw else None,
-    ),
-    Column(
-        "assignment_probability",
-        "number",
-        "Probability of the participant's cell in that draw.",
-        lambda p: open_cells(p.draw).get(p.cell.number) if p.draw and p.cell else None,
-        unit="from 0 to 1",
-    ),
-    Column(
-        "assignment_forced",
-        "boolean",
-        "Whether the participant's link named the cell, so that nothing was drawn.",
-        lambda p: p.draw.get("forced"),
-        values="true, false",
-    ),
-    Column(
-        "assignment_completes",
-        "boolean",
-        "Whether the draw was among cells with a group that was forming.",
-        lambda p: bool(p.draw.get("completes")) if p.draw else None,
-        values="true, false",
-    ),
-    Column(
-        "assignment_seed",
-        "text",
-        "Repeats the draw: Python's random.Random(seed).random(), compared with the running sum of the probabilities.",
-        lambda p: p.draw.get("seed"),
-    ),
-]
-
-
-def participants(source: Source) -> Table:
-    columns = [
-        _PARTICIPANT,
-        Column(
-            "state",
-            "choice",
-            "The participant's state.",
-            lambda p: p.facts.state,
-            values=", ".join([*State.values, gate.IN_PROGRESS]),
-        ),
-        _STAGE,
-        Column("role", "choice", "The participant's role.", lambda p: p.placement.role or None),
-        Column(
-            "cell",
-            "integer",
-            "Number of the cell within the version; empty if the enrolment ended before a cell was drawn.",
-            lambda p: p.cell and p.cell.number,
-        ),
-        Column("version", "integer", "Version of the study, as in the manifest.", lambda p: p.version.number),
-        *(
-            _factor(factor, lambda p, name=factor.name: p.factors.get(name))
-            for factor in source.factors
-            if not factor.within
-        ),
-        *_ASSIGNMENT,
-        Column(
-            "match",
-            "identifier",
-            "The participant's match, if it is in the dataset.",
-            lambda p: next((match.uid for match in p.matches if not match.reasons), None),
-        ),
-        Column(
-            "person",
-            "identifier",
-            "Pseudonym of this person's first participation in any study on this server, as far as the recruiter "
-            "identifies people; the same in all later ones.",
-            lambda p: p.person,
-        ),
-        Column(
-            "participations_before",
-            "integer",
-            "Number of the person's earlier placements on this server, in this study or others.",
-            lambda p: p.participations_before,
-            unit="participations",
-        ),
-        Column(
-            "recruiter",
-            "choice",
-            "The recruiter; empty once the person's data were erased.",
-            lambda p: identity.recruiter if (identity := getattr(p.enrolment, "identity", None)) else None,
-        ),
-        Column("arrived_at", "time", "When the participant arrived.", lambda p: p.enrolment.arrived_at, unit="UTC"),
-        Column("ended_at", "time", "When the enrolment ended; empty before that.", lambda p: p.ended_at, unit="UTC"),
-        Column(
-            "unanswered",
-            "choice",
-            "Kinds of the steps after the game that a participant who completed left open, separated by semicolons: "
-            "their answers are missing.",
-            lambda p: ";".join(p.unanswered) or None,
-            values="quiz, questions; empty if none",
-        ),
-    ]
-    columns += [
-        Column(
-            f"seconds_{label}",
-            "number",
-            f"Time from showing the step “{label}” to its answer; empty if it was not answered.",
-            lambda p, label=label: p.seconds(label),
-            unit="seconds",
-        )
-        for label in source.steps()
-    ]
-    columns += [
-        Column(
-            f"shown_{as_column(name)}",
-            "boolean",
-            f"Whether the stage “{name}” was shown, as its condition said when it was reached.",
-            lambda p, name=name: p.shown.get(name),
-            values="true, false; empty if it was not reached",
-        )
-        for name in source.conditions
-    ]
-    for check in source.checks():
-        columns.append(
-            Column(
-                f"check_{check.label}_passed",
-                "boolean",
-                f"Result of the check “{check.label}”; empty if it was not reached or not asked.",
-                lambda p, check=check: verdict.passed if (verdict := p.verdict(check)) else None,
-                values="true, false",
+def _checks(design: Design) -> Iterator[Column]:
+    for check in design.source.checks():
+        name, label = check.name, check.label
+        result = f"Result of the check “{label}”; empty if it was not reached or not asked."
+        yield Column(f"{label}_passed", "boolean", result, values="true, false")
+        tries = f"Number of answers to the check “{label}”, the last one included."
+        yield Column(f"{label}_tries", "integer", tries, unit="tries")
+        if name != "code_word":  # the typed text may be a secret of the study, or anything at all
+            answers = (
+                "Every answer to the check “{}”, in order." if name == "comprehension" else "Answer to the check “{}”."
             )
-        )
-        columns.append(
-            Column(
-                f"check_{check.label}_tries",
-                "integer",
-                f"Number of answers to the check “{check.label}”, the last one included.",
-                lambda p, check=check: len(verdict.tries) if (verdict := p.verdict(check)) else None,
-                unit="tries",
-            )
-        )
-        if check.name != "code_word":  # the typed text may be a secret of the study, or anything at all
-            columns.append(
-                Column(
-                    f"check_{check.label}_answered",
-                    "json",
-                    f"Every answer to the check “{check.label}”, in order."
-                    if check.name == "comprehension"
-                    else f"Answer to the check “{check.label}”.",
-                    lambda p, check=check: _answered(verdict) if (verdict := p.verdict(check)) else None,
-                )
-            )
-    answers = (column for asked in source.questions.values() for column in _answers(asked))
-    columns += {column.name: column for column in answers}.values()
-    columns += [*_REPEATED, *_AGENT_COLUMNS]
-    columns.append(
-        Column(
-            "in_dataset",
-            "boolean",
-            "Whether a match of this participant is in the dataset.",
-            lambda p: p.in_dataset,
-            values="true, false",
-        )
-    )
-    return Table(
-        "participants",
-        "One row for everybody who arrived and was given a place, in the dataset or not; empty if no one took part.",
-        [*columns, *_REASONS],
-    )
-
-
-def _answered(verdict: Verdict) -> str:
-    return compact_json(verdict.tries if verdict.check_name == "comprehension" else verdict.answered)
+            yield Column(f"{label}_answered", "json", answers.format(label))
 
 
 _KINDS: Mapping[str, Kind] = {
@@ -815,7 +187,13 @@ _KINDS: Mapping[str, Kind] = {
 }  # fmt: skip
 
 
-def _answers(asked: AskedQuestion) -> list[Column]:
+def _answers(design: Design) -> Iterable[Column]:
+    """Return the columns of all questions; of those with the same name, the last."""
+    columns = (column for asked in design.source.questions.values() for column in _answers_to(asked))
+    return {column.name: column for column in columns}.values()
+
+
+def _answers_to(asked: AskedQuestion) -> list[Column]:
     """Return the columns of one question: one per row of a matrix."""
     question = asked.question
     options = "; ".join(question.options)
@@ -829,256 +207,352 @@ def _answers(asked: AskedQuestion) -> list[Column]:
     about = f"Answer {'before' if asked.before_game else 'after'} the game, of those with a match in the dataset"
     texts = [f"{question.text} – {row.text}" for row in question.rows] or [question.text]
     return [
-        Column(
-            name,
-            _KINDS[question.kind],
-            f"{about}: {text}",
-            lambda p, name=name: p.answers.get(name),
-            values=values,
-            unit=question.unit,
-        )
+        Column(name, _KINDS[question.kind], f"{about}: {text}", values=values, unit=question.unit)
         for name, text in zip(asked.columns, texts, strict=True)
     ]
 
 
-def excluded() -> Table:
-    return Table(
-        "excluded",
-        "One row per excluded participant with the reason, without content.",
-        [
-            _PARTICIPANT,
-            Column(
-                "match",
-                "identifier",
-                "The excluded match; empty if none was opened.",
-                lambda p: next((match.uid for match in p.matches), None),
-            ),
-            _STAGE,
-            *_REASONS,
-        ],
-    )
-
-
-def payments() -> Table:
-    return Table(
-        "payments",
-        "One row per amount owed to a participant; the pay rules are in versions.json.",
-        [
-            Column("participant", "identifier", "Pseudonym, the same in every file.", lambda p: p.enrolment.pseudonym),
-            Column("reason", "choice", "Kind of payment.", lambda p: p.reason, values="base, bonus, screen_out, part"),
-            Column("amount", "number", "Amount owed.", lambda p: p.amount, unit="the currency"),
-            Column("currency", "choice", "Currency of the amount.", lambda p: p.currency, values="ISO 4217"),
-            Column(
-                "state",
-                "choice",
-                "State of the payment.",
-                lambda p: p.state,
-                values=", ".join(LedgerRow.State.values),
-            ),
-            Column("ending", "choice", "The ending that is paid for.", lambda p: p.workings.get("ending")),
-            Column(
-                "payoff",
-                "number",
-                "Payoff on which the amount is based.",
-                lambda p: p.workings.get("payoff"),
-                unit="the game's money",
-            ),
-            Column(
-                "share",
-                "number",
-                "Success score on which the amount is based.",
-                lambda p: p.workings.get("share"),
-                unit="from 0 to 1",
-            ),
-            Column(
-                "played",
-                "number",
-                "Share of the matches played until the ending; empty if the pay does not depend on it.",
-                lambda p: p.workings.get("played"),
-                unit="from 0 to 1",
-            ),
-            Column("created_at", "time", "When it became due.", lambda p: p.created_at, unit="UTC"),
-            Column("approved_at", "time", "When it was last approved.", lambda p: p.approved_at, unit="UTC"),
-            Column("sent_at", "time", "When the recruiter was last asked to pay it.", lambda p: p.sent_at, unit="UTC"),
-            Column(
-                "settled_at",
-                "time",
-                "When it was confirmed as paid, or written off.",
-                lambda p: p.settled_at,
-                unit="UTC",
-            ),
-            Column(
-                "paid_by_hand",
-                "boolean",
-                "Whether a person, not the recruiter, reported it as paid.",
-                lambda p: p.by_hand,
-                values="true, false",
-            ),
-            Column(
-                "rejected",
-                "boolean",
-                "Whether it was written off because the work was rejected.",
-                lambda p: p.rejected,
-                values="true, false",
-            ),
-        ],
-    )
-
-
-def cells(shape: Shape, source: Source) -> Table:
-    """A row is about a mapping: a cell and its counts."""
-
-    def cell_column(name: str, kind: Kind, meaning: str, unit: str = "", values: str = "") -> Column:
-        return Column(name, kind, meaning, lambda row: row.get(name), unit, values)
-
-    of_study = isinstance(source, StudySource)
-    study_columns = [
-        cell_column("kind", "choice", "Kind of the published row that the configuration is.", values="may be empty"),
-        cell_column(
-            "seats",
-            "json",
-            "Who takes each seat: person, an agent's label, or several labels from which one is drawn.",
-        ),
-    ]
-    more_study_columns = [
-        cell_column("weight", "integer", "How often the cell is drawn, compared with the others."),
-        cell_column(
-            "sha256",
-            "identifier",
-            "Hash of the cell's plan: equal where participants of several versions met the same.",
-        ),
-        cell_column("base_pay", "number", "Base pay.", "the currency"),
-        cell_column("announced_average", "number", "The average bonus that participants are told.", "the currency"),
-        cell_column("currency", "choice", "Currency of the pay.", values="ISO 4217"),
-        cell_column("participants", "integer", "Number of participants placed in the cell.", "participants"),
-    ]
-    return Table(
-        "cells",
-        "One row per cell of every version (in collections, per configuration), played or not. If a study has several "
-        "games, parameters and seats are the first one's.",
-        [
-            cell_column("version", "integer", "Version of the study, as in the manifest."),
-            cell_column("cell", "integer", "Number within the version."),
-            *(
-                _factor(factor, lambda row, name=factor.name: row["factors"].get(name))
-                for factor in source.factors
-                if not factor.within
-            ),
-            *(study_columns if of_study else ()),
-            cell_column(
-                "quota", "integer", "Number of complete matches needed; empty for later stages and imports.", "matches"
-            ),
-            *(more_study_columns if of_study else ()),
-            cell_column("matches", "integer", "Matches started.", "matches"),
-            cell_column("matches_in_dataset", "integer", "Of these, matches in the dataset.", "matches"),
-            *_parameters(shape, lambda row: row["config"]),
-        ],
-    )
-
-
-# ---- the dataset about itself ----------------------------------------------------------------------
-
-
-def flow() -> Table:
-    return Table(
-        "flow",
-        "Number of participants who reached each stage, and why the others left; each is counted once.",
-        [
-            Column("stage", "choice", "Stage reached, in order.", lambda f: f[0], values=", ".join(gate.STAGES)),
-            Column(
-                "what",
-                "choice",
-                "reached, or the reason why some went no further.",
-                lambda f: f[1],
-                values=", ".join(["reached", *gate.REASONS]),
-            ),
-            Column("participants", "integer", "Number of participants.", lambda f: f[2], unit="participants"),
-        ],
-    )
-
-
-def ratings() -> Table:
-    """Rows are `games.ratings.Rating`; only collections of games that rate their agents have them."""
-    return Table(
-        "ratings",
-        "One row per agent: its skill after the collection's finished matches, by OpenSkill's Plackett–Luce model.",
-        [
-            Column("agent", "text", "The agent's label.", lambda rating: rating.label),
-            Column("mean", "number", "Mean of its skill; every agent starts at 25.", lambda rating: rating.mean),
-            Column("deviation", "number", "Standard deviation of its skill.", lambda rating: rating.deviation),
-            Column(
-                "matches",
-                "integer",
-                "Number of matches on which it is based.",
-                lambda rating: rating.matches,
-                unit="matches",
-            ),
-        ],
-    )
-
-
-def codebook() -> Table:
-    return Table(
-        "codebook",
-        "One row per column of every table, and per key of transcripts.jsonl.",
-        [
-            Column("table", "text", "File without its ending.", lambda e: e[0]),
-            Column("column", "text", "Column or key.", lambda e: e[1].name),
-            Column("meaning", "text", "What the column or key holds.", lambda e: e[1].meaning),
-            Column(
-                "kind",
-                "choice",
-                "Type of its values.",
-                lambda e: e[1].kind,
-                values=", ".join(Kind.__args__),  # type: ignore[attr-defined]
-            ),
-            Column("unit", "text", "Unit of its values.", lambda e: e[1].unit),
-            Column("values", "text", "Values that occur, or their range.", lambda e: e[1].values),
-        ],
-    )
-
-
-# ---- describing a game's own fields ----------------------------------------------------------------
-
-
-def _sentence(field: Field) -> str:
-    text = f"{field.label}. {field.help}".strip() if field.label != field.name else field.help or f"{field.name}."
-    return text if text.endswith((".", "!", "?")) else f"{text}."
-
-
-def _kind(field: Field) -> Kind:
-    return "json" if field.kind == "data" else field.kind
-
-
-def _parameters(shape: Shape, config_of: Callable[[Any], Mapping[str, Any]]) -> list[Column]:
-    """Return the columns of the game's parameters; `config_of` returns those of a row's subject."""
-    return [
-        Column(
-            f"config_{name}",
-            _kind(field),
-            f"Parameter of the game: {_sentence(field)}",
-            lambda subject, name=name: config_of(subject).get(name),
-            values=_values(field, "empty: none" if field.nullable else ""),
+def _duration(design: Design) -> Iterator[Column]:
+    """Yield the duration of the enrolment, where points in time are cut."""
+    if design.times != "exact":
+        yield Column(
+            "seconds",
+            "number",
+            "Time from arriving to the end of the enrolment, which the points in time no longer show; empty before the "
+            "end.",
+            unit="seconds",
         )
-        for name, field in shape.config.items()
+
+
+class Participants:
+    """One row for everybody who arrived and was given a place, in the dataset or not; empty if no one took part."""
+
+    participant = column.identifier("Pseudonym, the same in every file.", of="enrolment.pseudonym")
+    state = column.choice(
+        "The participant's state.", values=", ".join([*State.values, gate.IN_PROGRESS]), of="facts.state"
+    )
+    stage = column.choice(
+        "How far the participant got.",
+        values="; ".join(f"{name}: {meaning}" for name, meaning in gate.STAGES.items()),
+    )
+    role = column.choice("The participant's role.", of=lambda p: p.placement.role or None)
+    cell = column.integer(
+        "Number of the cell within the version; empty if the enrolment ended before a cell was drawn.",
+        of="cell_number",
+    )
+    version = column.integer("Version of the study, as in the manifest.", of="version.number")
+    factors = spread(designs.factors_between, "factor_")
+    assignment_rule = column.choice(
+        "How the cell was drawn; every assignment column is empty if none was.",
+        values="blocks: from permuted blocks; random: by weight; emptiest: among the emptiest",
+        of=lambda p: p.draw.get("rule"),
+    )
+    assignment_number = column.integer("Number of the draw within the version.", of=lambda p: p.draw.get("number"))
+    assignment_stratum = column.json(
+        "Earlier answers within which cells fill evenly, in the order of the plan's strata.", of="stratum"
+    )
+    assignment_block = column.integer(
+        "Number of the permuted block within the stratum, from 0.", of=lambda p: p.draw.get("block")
+    )
+    assignment_open = column.json(
+        "The cells that could be drawn, by number, each with its probability.",
+        of=lambda p: p.open_cells if p.draw else None,
+    )
+    assignment_probability = column.number(
+        "Probability of the participant's cell in that draw.",
+        "from 0 to 1",
+        of=lambda p: p.open_cells.get(p.cell_number),
+    )
+    assignment_forced = column.boolean(
+        "Whether the participant's link named the cell, so that nothing was drawn.",
+        values="true, false",
+        of=lambda p: p.draw.get("forced"),
+    )
+    assignment_completes = column.boolean(
+        "Whether the draw was among cells with a group that was forming.",
+        values="true, false",
+        of=lambda p: bool(p.draw.get("completes")) if p.draw else None,
+    )
+    assignment_seed = column.text(
+        "Repeats the draw: Python's random.Random(seed).random(), compared with the running sum of the probabilities.",
+        of=lambda p: p.draw.get("seed"),
+    )
+    match = column.identifier(
+        "The participant's match, if it is in the dataset.",
+        of=lambda p: next((match.uid for match in p.matches if not match.reasons), None),
+    )
+    person = column.identifier(
+        "Pseudonym of this person's first participation in any study on this server, as far as the recruiter "
+        "identifies people; the same in all later ones."
+    )
+    participations_before = column.integer(
+        "Number of the person's earlier placements on this server, in this study or others.", "participations"
+    )
+    recruiter = column.choice("The recruiter; empty once the person's data were erased.")
+    arrived_at = column.time("When the participant arrived.", "UTC", of="enrolment.arrived_at")
+    ended_at = column.time("When the enrolment ended; empty before that.", "UTC")
+    duration = spread(_duration)
+    unanswered = column.choice(
+        "Kinds of the steps after the game that a participant who completed left open, separated by semicolons: "
+        "their answers are missing.",
+        values="quiz, questions; empty if none",
+        of=lambda p: ";".join(p.unanswered) or None,
+    )
+    seconds = spread(_steps, "seconds_")
+    shown = spread(_conditions, "shown_")
+    checks = spread(_checks, "check_")
+    answers = spread(_answers)
+    repeated_messages = column.integer(
+        "Messages that repeat an earlier one by the same participant. A signal: it excludes no one.",
+        "messages",
+        values="empty if none was written in a match in the dataset, or if they were erased",
+        of=signals.repeated_messages,
+    )
+    repeated_answers = column.integer(
+        "Free-text survey answers that repeat an earlier one by the same participant. A signal: it excludes no one.",
+        "answers",
+        values="empty if none was given, or if they were erased",
+        of=signals.repeated_answers,
+    )
+    longest_line = column.integer(
+        "Longest run of scales or rows of a matrix on one page with the same point chosen. A signal: excludes no one.",
+        "questions",
+        values="empty if fewer than two scales were answered",
+        of=signals.longest_line,
+    )
+    agent_score = column.number(
+        "Strength of the evidence that a program used the participant's pages. A signal: it excludes no one and "
+        "doesn't affect pay.",
+        "from 0 to 1",
+        values="empty if nothing was counted",
+        of=lambda p: score.value if (score := signals.agent_score(p)) else None,
+    )
+    agent_reasons = column.choice(
+        "Reasons, separated by semicolons, strongest first.",
+        values="; ".join(f"{name}: {meaning}" for name, meaning in MEANINGS.items()),
+        of=lambda p: ";".join(score.reasons) or None if (score := signals.agent_score(p)) else None,
+    )
+    agent_flag = column.boolean(
+        f"Whether the score reaches {THRESHOLD}: a hint for analyses with and without these participants.",
+        values="empty if nothing was counted",
+        of=lambda p: score.flagged if (score := signals.agent_score(p)) else None,
+    )
+    authenticity = column.choice(
+        "Result of the recruiter's own authenticity check of the participant's free texts, as last reported or "
+        "imported. A signal: it excludes no one and doesn't affect pay.",
+        values=f"{', '.join(authenticity.FLAGS)}; empty if the recruiter reported none",
+        of=lambda p: authenticity.flag_of(p.enrolment),
+    )
+    in_dataset = column.boolean("Whether a match of this participant is in the dataset.", values="true, false")
+    reason = column.choice("The reason counted in the flow.", of=lambda p: next(iter(p.reasons), None))
+    reasons = column.choice(
+        "Every reason that applies, in order, separated by semicolons.",
+        values="; ".join(f"{name}: {meaning}" for name, meaning in gate.REASONS.items()),
+        of=lambda p: ";".join(p.reasons) or None,
+    )
+
+
+class Excluded:
+    """One row per excluded participant with the reason, without content."""
+
+    participant = Participants.participant
+    match = column.identifier(
+        "The excluded match; empty if none was opened.", of=lambda p: next((match.uid for match in p.matches), None)
+    )
+    stage = Participants.stage
+    reason = Participants.reason
+    reasons = Participants.reasons
+
+
+class Signals:
+    """One row per page with signals from a participant's browser, summed over its loadings. Browsers without
+    JavaScript send none. Signals exclude no one and don't affect pay.
+    """
+
+    participant = Participants.participant
+    position = column.integer("Position of the page on the path, from 0.")
+    step = column.choice(
+        "Kind of the step, as in the columns seconds_… of participants.csv, without its name.", of="kind"
+    )
+    loadings = column.integer("Number of times the page was loaded.", "loadings")
+    seconds_open = column.number("How long the page was open.", "seconds", of=lambda use: use.open_ms / 1000)
+    seconds_visible = column.number(
+        "Of that time, how long the page was visible.", "seconds", of=lambda use: use.visible_ms / 1000
+    )
+    times_hidden = column.integer(
+        "How often the page was hidden: another tab, a locked screen, or leaving it for the next page.",
+        "times",
+        of="hidden",
+    )
+    times_blurred = column.integer(
+        "How often another window was in front while the page stayed visible.", "times", of="blurred"
+    )
+    pastes = column.integer("How often something was pasted into a field.", "times")
+    characters_pasted = column.integer(
+        "Number of characters pasted; the text is not stored.", "characters", of="pasted"
+    )
+
+
+class Behaviour:
+    """One row per page, and per question of a game, with counts of input events from a participant's browser, summed
+    over its loadings; only for people who were informed and agreed. It excludes no one and doesn't affect pay.
+    """
+
+    participant = column.identifier("Pseudonym.", of="participant.enrolment.pseudonym")
+    position = Signals.position
+    step = column.choice("Kind of the step.", of="kind")
+    match = column.identifier("The match to which the question belongs.")
+    answering = column.integer(
+        "Number of the event that opened the question; empty for the page itself.", of="question"
+    )
+    seconds = column.number(
+        "Time from its display to the last answer.",
+        "seconds",
+        of=lambda use: use.answered_ms / 1000 if use.answered_ms else None,
+    )
+    words = column.integer("Words on the page or on the game's screen.", "words")
+    keys = column.integer("Keys pressed in fields; which keys is not recorded.", "keys")
+    intervals = column.integer(
+        "Number of intervals of less than two seconds between two keys in one field.", "intervals"
+    )
+    interval_ms = column.integer("Sum of these intervals.", "milliseconds")
+    interval_sq = column.integer("Sum of their squares, to compute their spread.", "milliseconds²")
+    typed = column.integer("Characters that appeared with a key just pressed.", "characters")
+    untyped = column.integer("Characters that appeared without: dictation, an extension, a program.", "characters")
+    pasted = column.integer("Characters that were pasted or dropped.", "characters")
+    clicks = column.integer("Clicks of a mouse.", "clicks")
+    jumps = column.integer("Of these, clicks without pointer movement before them.", "clicks")
+    wide = column.integer("Of the clicks, those on targets of 40 pixels or more.", "clicks")
+    centred = column.integer("Of the clicks on such targets, those in the exact centre.", "clicks")
+    travel = column.integer("Distance that the pointer moved.", "pixels")
+    touches = column.integer("Activations by touch or pen.", "times")
+    keyboard = column.integer("Activations by the keyboard or a screen reader.", "times")
+    untrusted = column.integer("Clicks and input that a script made.", "times")
+    trapped = column.boolean(
+        "Whether the hidden field that only programs see was filled in.", of=lambda use: use.trapped > 0
+    )
+
+
+class Payments:
+    """One row per amount owed to a participant; the pay rules are in versions.json."""
+
+    participant = Participants.participant
+    reason = column.choice("Kind of payment.", values="base, bonus, screen_out, part")
+    amount = column.number("Amount owed.", "the currency")
+    currency = column.choice("Currency of the amount.", values="ISO 4217")
+    state = column.choice("State of the payment.", values=", ".join(LedgerRow.State.values))
+    ending = column.choice("The ending that is paid for.", of=lambda row: row.workings.get("ending"))
+    payoff = column.number("Payoff on which the amount is based.", MONEY, of=lambda row: row.workings.get("payoff"))
+    share = column.number(
+        "Success score on which the amount is based.", "from 0 to 1", of=lambda row: row.workings.get("share")
+    )
+    played = column.number(
+        "Share of the matches played until the ending; empty if the pay does not depend on it.",
+        "from 0 to 1",
+        of=lambda row: row.workings.get("played"),
+    )
+    created_at = column.time("When it became due.", "UTC")
+    approved_at = column.time("When it was last approved.", "UTC")
+    sent_at = column.time("When the recruiter was last asked to pay it.", "UTC")
+    settled_at = column.time("When it was confirmed as paid, or written off.", "UTC")
+    paid_by_hand = column.boolean(
+        "Whether a person, not the recruiter, reported it as paid.", values="true, false", of="by_hand"
+    )
+    rejected = column.boolean("Whether it was written off because the work was rejected.", values="true, false")
+
+
+def people_rows(participant: Participant) -> Iterator[tuple[str, Any]]:
+    """Yield (table, row) of everything about one participant outside their matches."""
+    yield "participants", participant
+    if not participant.in_dataset:
+        yield "excluded", participant
+    yield from (("signals", use) for use in signals.page_uses(participant))
+    yield from (("behaviour", counts) for counts in signals.input_counts(participant))
+    yield from (("payments", row) for row in participant.ledger)
+
+
+# ---- the dataset about itself ------------------------------------------------------------------------------
+
+
+class Cells:
+    """One row per cell of every version (in collections, per configuration), played or not. If a study has several
+    games, parameters and seats are the first one's.
+    """
+
+    version = derived.Matches.version
+    cell = column.integer("Number within the version.")
+    factors = spread(designs.factors_between, "factor_")
+    kind = column.choice("Kind of the published row that the configuration is.", values="may be empty")
+    seats = column.json("Who takes each seat: person, an agent's label, or several labels from which one is drawn.")
+    quota = column.integer("Number of complete matches needed; empty for later stages and imports.", "matches")
+    weight = column.integer("How often the cell is drawn, compared with the others.")
+    sha256 = column.identifier("Hash of the cell's plan: equal where participants of several versions met the same.")
+    base_pay = column.number("Base pay.", "the currency")
+    announced_average = column.number("The average bonus that participants are told.", "the currency")
+    currency = column.choice("Currency of the pay.", values="ISO 4217")
+    participants = column.integer("Number of participants placed in the cell.", "participants")
+    matches = column.integer("Matches started.", "matches")
+    matches_in_dataset = column.integer("Of these, matches in the dataset.", "matches")
+    config = spread(parameters, "config_")
+
+
+_CELLS_OF_STUDIES = frozenset(
+    {"kind", "seats", "weight", "sha256", "base_pay", "announced_average", "currency", "participants"}
+)
+
+
+def _cells(design: Design) -> Table:
+    table = table_of(Cells, design)
+    if isinstance(design.source, StudySource):
+        return table
+    return Table(table.name, table.meaning, [own for own in table.columns if own.name not in _CELLS_OF_STUDIES])
+
+
+class Flow:
+    """Number of participants who reached each stage, and why the others left; each is counted once."""
+
+    stage = column.choice("Stage reached, in order.", values=", ".join(gate.STAGES))
+    what = column.choice(
+        "reached, or the reason why some went no further.", values=", ".join(["reached", *gate.REASONS])
+    )
+    participants = column.integer("Number of participants.", "participants")
+
+
+class Ratings:
+    """One row per agent: its skill after the collection's finished matches, by OpenSkill's Plackett–Luce model."""
+
+    agent = column.text("The agent's label.", of="label")
+    mean = column.number("Mean of its skill; every agent starts at 25.")
+    deviation = column.number("Standard deviation of its skill.")
+    matches = column.integer("Number of matches on which it is based.", "matches")
+
+
+class Codebook:
+    """One row per column of every table, and per key of transcripts.jsonl."""
+
+    table = column.text("File without its ending.")
+    column_ = column.text("Column or key.", of="name")
+    meaning = column.text("What the column or key holds.")
+    kind = column.choice("Type of its values.", values=", ".join(get_args(Kind)))
+    unit = column.text("Unit of its values.")
+    values = column.text("Values that occur, or their range.")
+
+
+def tables(shape: Shape, source: Source, times: Times = "exact") -> dict[str, Table]:
+    """Return every table of a dataset by name."""
+    design = Design(shape, source, times)
+    all_tables = [
+        *(table_of(rows, design) for rows, _yields in derived.ROWS.values()),
+        table_of(Participants, design),
+        table_of(Signals, design),
+        table_of(Behaviour, design),
+        table_of(LlmCalls, design, "llm_calls"),
+        table_of(ToolCalls, design, "tool_calls"),
+        table_of(ExcludedCalls, design, "excluded_calls"),
+        table_of(Payments, design),
+        table_of(Excluded, design),
+        _cells(design),
+        table_of(Flow, design),
+        table_of(Codebook, design),
     ]
-
-
-def _result(name: str, field: Field, read: Callable[[Any], Any]) -> Column:
-    """Return the column of a field of a game's results."""
-    return Column(name, _kind(field), field.help, read, field.unit, _values(field, "empty if it has no value"))
-
-
-def _values(field: Field, absent: str) -> str:
-    descriptions = []
-    if field.choices:
-        descriptions.append(", ".join(cell(choice) for choice in field.choices))
-    elif field.kind == "boolean":
-        descriptions.append("true, false")
-    if field.minimum is not None:
-        descriptions.append(f"from {field.minimum:g}")
-    if field.maximum is not None:
-        descriptions.append(f"to {field.maximum:g}")
-    if field.max_length is not None:
-        descriptions.append(f"at most {field.max_length} characters")
-    return "; ".join([*descriptions, *([absent] if absent else [])])
+    return {table.name: table for table in all_tables}

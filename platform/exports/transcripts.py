@@ -95,7 +95,7 @@ def _events(match: PlayedMatch) -> list[dict[str, Any]]:
         return None if match.imported else cut(moment, times)
 
     def turn(decision: Decision) -> dict[str, Any]:
-        return {
+        known = {
             "round": decision.round,
             "phase": decision.phase,
             "asked_at": cut(decision.row.asked_at, times),
@@ -105,6 +105,7 @@ def _events(match: PlayedMatch) -> list[dict[str, Any]]:
             "refused": decision.refused,
             "sight": decision.row.sight,
         }
+        return {name: value for name, value in known.items() if value is not None}
 
     return [
         {**event, "turn": turn(decisions[row.number])} if row.number in decisions else {**event, "at": at(row.at)}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
-from typing import Any
+from typing import Any, cast
 from uuid import UUID
 
 from django.contrib import admin, messages
@@ -28,6 +28,7 @@ from exports.forms import PublicationForm
 from exports.models import Dataset, lookup
 from exports.packing import zip_response
 from exports.readme import publication_of
+from exports.times import Times
 from rights.admin import trail
 from rights.roles import Role
 from studies.models import Study
@@ -80,7 +81,7 @@ def write(request: HttpRequest, parent: Study | Collection) -> HttpResponse:
         with transaction.atomic():
             excluded = bool(request.POST.get("excluded"))
             formats = request.POST.getlist("formats")
-            dataset, is_new = background.request_dataset(parent, formats, excluded=excluded, times=times)
+            dataset, is_new = background.request_dataset(parent, formats, excluded=excluded, times=cast(Times, times))
             if is_new:
                 details = {"dataset": str(dataset.uid), "formats": dataset.formats, "excluded": excluded}
                 details |= {} if times == Dataset.Times.EXACT else {"times": times}

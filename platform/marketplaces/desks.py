@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from decimal import Decimal
+import re
 from typing import Any
 
+from django.contrib import messages
 from django.core.exceptions import PermissionDenied
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.urls import reverse
 from django.utils.translation import gettext as _
 
-from marketplaces import comparing
+from audit.actions import Action
+from marketplaces import comparing, kinds
 from marketplaces.kinds import MarketplaceError, NotPossible, Unclear
 from marketplaces.models import Account, Recruitment
+from marketplaces.offers import account_of
 from rights import parts
 from rights.roles import Role
 from studies.admin import acts
@@ -19,18 +23,21 @@ from studies.admin.acts import Act
 from studies.models import Study
 
 
-def current_base_pay(study: Study) -> Decimal | None:
-    """Return the base pay promised to anyone who arrives now, or None if nothing has been launched.
-
-    A task published before the last launch may offer a different reward.
-    """
-    version = study.latest_version()
-    return version.plan.pay.base if version is not None else None
-
-
 class Desk(acts.Desk):
-    """Mixin with what every marketplace's own admin pages need."""
+    """Mixin with what every marketplace's own admin pages need.
 
+    Attributes:
+        kind: the marketplace's key.
+        id_field, id_pattern, id_rule: the field for the identifier of what was created on the marketplace itself,
+            and what it consists of, for people.
+        adopted: the message after its import.
+    """
+
+    kind = ""
+    id_field = ""
+    id_pattern = re.compile("")
+    id_rule: acts.Text = ""
+    adopted: acts.Text = ""
     refusals = (MarketplaceError, NotPossible)
 
     def refuse_user(self, request: HttpRequest, target: Any, act: Act) -> None:
@@ -48,25 +55,45 @@ class Desk(acts.Desk):
         if not parts.may(request.user, account, role=Role.EDITOR):
             raise PermissionDenied
 
-    def people_of(self, request: HttpRequest, study: Study, account: Account) -> dict[str, Any]:
-        """Return the context of `admin/marketplaces/people.html`: submissions, and where both sides differ."""
+    def context_of(self, request: HttpRequest, study: Study) -> dict[str, Any]:
+        """Return what every desk shows: the recruitment, today's base pay, submissions, and where both sides differ.
+
+        A task published before the last launch may offer another reward than the base pay.
+        """
+        recruitments = Recruitment.objects.filter(study=study, account__kind=self.kind)
+        recruitment, version = recruitments.select_related("account").first(), study.latest_version()
+        base = version.plan.pay.base if version is not None else None
+        context: dict[str, Any] = {"study": study, "recruitment": recruitment, "base": base}
+        if recruitment is None:
+            return context
         return {
-            "there": account.get_kind_display(),
+            **context,
+            "account": recruitment.account,
+            "there": recruitment.account.get_kind_display(),
             "counted": comparing.status_counts(study),
-            "lines": comparing.lines_of(study, account),
+            "lines": comparing.lines_of(study, recruitment.account),
             "may_decide": parts.may(request.user, study, role=Role.OWNER),
         }
 
-    def account_for(self, request: HttpRequest, study: Study, *, kind: str) -> Account:
-        """Return the study's account on this marketplace, if the user may recruit with it.
+    def adopt(self, request: HttpRequest, study_id: int) -> HttpResponse:
+        """Link what was created on the marketplace itself to the study."""
+        study = self.study_of(request, study_id, role=Role.EDITOR)
+        key, address = request.POST.get(self.id_field, "").strip(), request.build_absolute_uri(study.get_absolute_url())
+        try:
+            account = account_of(study, self.kind)
+            self.refuse_without_account(request, account)
+            if not self.id_pattern.fullmatch(key):
+                raise NotPossible(str(self.id_rule))
+            adopt = kinds.get(self.kind).recruiting.adopt
+            offer = adopt(study, account, key=key, address=address, by=request.user)
+        except self.refusals as reason:
+            self.message_user(request, _("Not imported: {reason}").format(reason=reason), messages.ERROR)
+            return HttpResponseRedirect(self.adopting_page(study))
+        summary = f"Imported what was created on {self.desk_title} itself."
+        self.record_action(request, offer, Action.MADE, summary, {"account": account.title})
+        self.message_user(request, self.adopted, messages.SUCCESS)
+        return HttpResponseRedirect(self.back_of(offer))
 
-        Raises:
-            NotPossible
-        """
-        recruitment = Recruitment.objects.select_related("account").filter(study=study, account__kind=kind).first()
-        if recruitment is None:
-            message = _("First choose a {marketplace} account for the study (Recruitments).")
-            raise NotPossible(message.format(marketplace=self.desk_title))
-        if not parts.may(request.user, recruitment.account, role=Role.EDITOR):
-            raise NotPossible(_("Only editors and owners of the study's account may recruit with it. Ask one of them."))
-        return recruitment.account
+    def adopting_page(self, study: Study) -> str:
+        """Return the address of the page with the form for the identifier."""
+        return reverse(kinds.get(self.kind).desk, args=[study.pk])

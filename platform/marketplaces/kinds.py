@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from marketplaces.submissions import Report
     from recruiters.models import Identity
     from studies.admin.acts import Act
+    from studies.models import Study
 
 
 class MarketplaceError(Exception):
@@ -31,6 +32,26 @@ class MarketplaceError(Exception):
 
 class Unclear(MarketplaceError):
     """Raised without an answer, or for an invalid one: whether the request took effect is unknown."""
+
+
+class Refused(MarketplaceError):
+    """Raised for a request that took no effect.
+
+    Attributes:
+        reason: the marketplace's error code, or what it wrote about the request, without anybody's identifiers.
+    """
+
+    def __init__(self, text: str | Promise, *, reason: str = "") -> None:
+        super().__init__(str(text))
+        self.reason = reason
+
+
+class NotSent(Refused):
+    """Raised if nothing is wrong with the request: the marketplace was not reached, or takes no requests now."""
+
+
+class NotThere(Refused):
+    """Raised if what the request names does not exist there, or the account has no access to it."""
 
 
 class NotPossible(Exception):
@@ -56,25 +77,41 @@ class Listed:
 
 
 class Recruiting(Protocol):
-    """What opening, pausing and closing a study does there: a folder's module `publishing`.
+    """What a study offers there, and how it follows the study's status: a folder's module `publishing`.
 
-    The functions that act raise MarketplaceError or NotPossible, and return the outcome.
+    The functions that act raise MarketplaceError or NotPossible.
+
+    Attributes:
+        CHANGES: by a study's status, what it does to {number} of its offers: a sentence for one, and for several.
     """
 
-    def state(self, recruitment: Recruitment) -> str:
-        """Return the study's state there as last reported."""
+    CHANGES: Mapping[str, tuple[str, str]]
 
-    def due(self, recruitment: Recruitment, status: str) -> str:
-        """Return what is done there when the study gets a status, as a sentence; "" if nothing."""
+    def offered(self, recruitment: Recruitment) -> list[Any]:
+        """Return the study's tasks or studies there, the newest first; each has an `account_id`."""
 
-    def follow(self, recruitment: Recruitment, status: str) -> str:
-        """Do what is due."""
+    def state_of(self, offers: list[Any]) -> str:
+        """Return their state as last reported, in a few words."""
 
-    def places(self, recruitment: Recruitment) -> int | None:
-        """Return the number of places offered there; None before publishing."""
+    def is_due(self, offer: Any, status: str) -> bool:
+        """Return whether it has to be changed for the study to have this status."""
 
-    def add_places(self, recruitment: Recruitment, number: int) -> str:
+    def change(self, offer: Any, status: str) -> None:
+        """Change it."""
+
+    def places_of(self, offer: Any) -> int:
+        """Return the number of its places; 0 if none can be added."""
+
+    def add_places(self, offer: Any, number: int) -> None:
         """Offer more places."""
+
+    def adopt(self, study: Study, account: Account, *, key: str, address: str, by: Any) -> Any:
+        """Link what was created on the marketplace itself to the study; return it.
+
+        Args:
+            key: its identifier there.
+            address: of the study's entry page, as participants' browsers reach it.
+        """
 
 
 class Deciding(Protocol):
@@ -118,6 +155,7 @@ class Kind:
         credentials: what an account needs to sign in.
         addresses: the API's address for each place ("production", "sandbox") that the marketplace has;
             for a rehearsal, the researcher enters the stand-in server's address.
+        pages: the site of the pages that participants see, for each of these places.
         desk: the URL name of the page on which a study recruits there, which takes the study's key; "" for none.
         listed: the entry in the sidebar.
         frames: the sites that frame participants' pages.
@@ -127,13 +165,14 @@ class Kind:
     title: str | Promise
     credentials: tuple[Credential, ...]
     addresses: Mapping[str, str]
+    pages: Mapping[str, str]
     desk: str = ""
     listed: Listed | None = None
     frames: tuple[str, ...] = ()
 
     @property
     def recruiting(self) -> Recruiting:
-        """What opening, pausing and closing a study does there."""
+        """What a study offers there, and how it follows the study's status."""
         return cast("Recruiting", import_module(f"marketplaces.{self.key}.publishing"))
 
     @property

@@ -74,6 +74,14 @@ class Account(models.Model):
             return self.address.rstrip("/")
         return kinds.get(self.kind).addresses.get(self.place, "").rstrip("/")
 
+    @property
+    def pages(self) -> str:
+        """The site of the pages that participants see there, without a trailing slash."""
+        if self.place == self.Place.REHEARSAL:
+            stand_in = urlsplit(self.address)
+            return f"{stand_in.scheme}://{stand_in.netloc}"
+        return kinds.get(self.kind).pages[self.place]
+
     @sensitive_variables()
     def keep_credentials(self, credentials: dict[str, str]) -> None:
         """Store these credentials, encrypted, in place of the old ones."""

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from dataclasses import dataclass
+from decimal import Decimal
 
 from django.db.models import Count, Q
 from django.utils.translation import gettext as _
 
+from marketplaces import kinds
 from marketplaces.kinds import NotPossible
+from marketplaces.models import Account, Recruitment
 from plans.pay import PayRule
 from plans.plan import Listing
+from studies.costs import Costs
 from studies.models import Cell, Placement, Study, Version
 
 
@@ -23,8 +28,43 @@ def listing_of(study: Study, version: Version) -> Listing:
     )
 
 
-def offered_version(study: Study, *, statuses: Collection[str]) -> tuple[Version, PayRule]:
-    """Return the launched version, which participants see, and its pay rule; its base pay is the reward.
+@dataclass(frozen=True)
+class Price:
+    """What an offer would cost now.
+
+    Attributes:
+        total: what the account must be able to pay, including the marketplace's fees.
+        costs: of the offer's places; None if the study has none yet.
+    """
+
+    total: Decimal
+    costs: Costs | None
+    balance: Decimal
+    currency: str
+
+    @property
+    def missing(self) -> Decimal:
+        return max(Decimal(0), self.total - self.balance)
+
+
+def account_of(study: Study, kind: str) -> Account:
+    """Return the account through which the study recruits on this marketplace. Raise NotPossible if there is none."""
+    title = kinds.get(kind).title
+    if study.entry != kind:
+        message = _("Participants enter this study in another way. First set “who may enter” to {marketplace}.")
+        raise NotPossible(message.format(marketplace=title))
+    recruitment = Recruitment.objects.select_related("account").filter(study=study, account__kind=kind).first()
+    if recruitment is None:
+        raise NotPossible(
+            _("First choose the {marketplace} account through which the study recruits.").format(marketplace=title)
+        )
+    return recruitment.account
+
+
+def ready(study: Study, kind: str, *, statuses: Collection[str]) -> tuple[Version, PayRule, Account]:
+    """Return what can be offered: the launched version, which participants see, its pay rule, and the account.
+
+    The base pay is the reward.
 
     Args:
         statuses: the study's statuses in which it can be offered.
@@ -32,7 +72,7 @@ def offered_version(study: Study, *, statuses: Collection[str]) -> tuple[Version
     Raises:
         NotPossible
     """
-    version = study.latest_version()
+    account, version = account_of(study, kind), study.latest_version()
     if version is None or study.status not in statuses:
         raise NotPossible(_("First launch the study, so that participants can enter it."))
     if {study.purpose, version.purpose} != {"study"}:
@@ -40,7 +80,7 @@ def offered_version(study: Study, *, statuses: Collection[str]) -> tuple[Version
     rule = pay_of(version)
     if rule.base <= 0:
         raise NotPossible(_("The reward is the base pay, and this study has none. Set one and launch it again."))
-    return version, rule
+    return version, rule, account
 
 
 def open_places(version: Version) -> int:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from marketplaces import kinds
 from marketplaces.kinds import MarketplaceError, NotPossible
@@ -13,7 +13,7 @@ from marketplaces.models import Recruitment
 from rights import parts
 from rights.roles import Role
 from studies.models import Study
-from studies.recruiting import NotFollowed
+from studies.recruiting import NotFollowed, places_sentence
 
 
 class AtMarketplace:
@@ -22,38 +22,60 @@ class AtMarketplace:
     by_hand = False
 
     def __init__(self, recruitment: Recruitment):
-        self._recruitment, self._kind = recruitment, kinds.get(recruitment.account.kind)
-        self.title = str(self._kind.title)
+        kind = kinds.get(recruitment.account.kind)
+        self._recruitment, self._there, self.title = recruitment, kind.recruiting, str(kind.title)
 
     def state(self) -> str:
-        return self._kind.recruiting.state(self._recruitment)
+        return self._there.state_of(self._offers())
 
     def due(self, status: str) -> str:
-        return self._kind.recruiting.due(self._recruitment, status)
+        number, words = len(self._due(status)), self._there.CHANGES.get(status)
+        return ngettext(*words, number).format(number=number) if number and words else ""
 
     def follow(self, status: str, user: Any) -> str:
         if status == Study.Status.LAUNCHED:
             self._refuse_without_account(user)
-        return self._attempt(lambda: self._kind.recruiting.follow(self._recruitment, status))
+        problems, offers = [], self._due(status)
+        for offer in offers:
+            try:
+                self._there.change(offer, status)
+            except (MarketplaceError, NotPossible) as problem:
+                problems.append(str(problem))
+        if problems and len(offers) > 1:
+            template = _("{number} of {all} tasks were not changed. {reason}")
+            raise NotFollowed(template.format(number=len(problems), all=len(offers), reason=problems[0]))
+        if problems:
+            raise NotFollowed(problems[0])
+        return _("Now on {marketplace}: {state}.").format(marketplace=self.title, state=self.state())
 
     def places(self) -> int | None:
-        return self._kind.recruiting.places(self._recruitment)
+        return sum(map(self._there.places_of, self._offers())) or None
 
     def add_places(self, number: int, user: Any) -> str:
         self._refuse_without_account(user)
-        return self._attempt(lambda: self._kind.recruiting.add_places(self._recruitment, number))
+        account = self._recruitment.account
+        own = [offer for offer in self._offers() if offer.account_id == account.pk]
+        if not own:
+            template = _("Nothing is offered on {marketplace} through the account “{account}” yet. Publish first.")
+            raise NotFollowed(template.format(marketplace=self.title, account=account))
+        try:
+            self._there.add_places(own[0], number)
+        except (MarketplaceError, NotPossible) as reason:
+            raise NotFollowed(str(reason)) from None
+        sentence = _("On {marketplace}, the study now has {places}.")
+        return sentence.format(marketplace=self.title, places=places_sentence(self.places() or 0))
+
+    def _offers(self) -> list[Any]:
+        return self._there.offered(self._recruitment)
+
+    def _due(self, status: str) -> list[Any]:
+        return [offer for offer in self._offers() if self._there.is_due(offer, status)]
 
     def _refuse_without_account(self, user: Any) -> None:
         """Raise NotFollowed for a user who may not spend the account's money."""
         account = self._recruitment.account
         if user is None or not parts.may(user, account, role=Role.EDITOR):
             raise NotFollowed(_("Only editors of the account “{account}” may spend its money.").format(account=account))
-
-    def _attempt(self, act: Callable[[], str]) -> str:
-        try:
-            return act()
-        except (MarketplaceError, NotPossible) as reason:
-            raise NotFollowed(str(reason)) from None
 
 
 def find(study: Study) -> AtMarketplace | None:

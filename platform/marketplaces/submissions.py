@@ -180,29 +180,54 @@ def refuse_while_paid(submission: Submission) -> None:
         raise NotPossible(_("They are being paid: their payments have been approved in the ledger."))
 
 
-def reject(
-    submission: Submission, *, reason: str, user: Any = None, record: Callable[[], None] = lambda: None, **more: Any
+def decide(
+    submission: Submission,
+    request: Callable[[], Any],
+    *,
+    happened: Callable[[Report], bool],
+    record: Callable[[], None],
+    hindrance: Callable[[Submission], str] = lambda submission: "",
 ) -> None:
-    """Have the marketplace reject a submission, and write off what the ledger owes for it.
+    """Send a request about a submission that awaits review, unless its participant is being paid.
 
     Args:
-        reason: what the participant reads.
+        happened: says of the marketplace's report whether the request took effect, if its answer was lost.
         record: records the action; called when nothing prevents it, before the request.
-        more: what else the marketplace's form asks for.
+        hindrance: returns why it is not possible after all, given what was just reported.
 
     Raises:
         NotPossible: it is being paid, or no longer awaits review.
         MarketplaceError: nothing was done, or the outcome is unknown until the next sync.
     """
-    marketplace = kinds.get(submission.account.kind).deciding
     refuse_while_paid(submission)
     refuse_unless(submission, STATUS.SUBMITTED)
+    submission.refresh_from_db()
+    if refusal := hindrance(submission):
+        raise NotPossible(refusal)
     record()
     try:
-        marketplace.reject(submission, reason=reason, **more)
+        request()
     except Unclear:
-        if marketplace.fetch(submission).status != STATUS.REJECTED:
+        if not happened(kinds.get(submission.account.kind).deciding.fetch(submission)):
             raise
+
+
+def reject(
+    submission: Submission, *, reason: str, user: Any = None, record: Callable[[], None] = lambda: None, **more: Any
+) -> None:
+    """Have the marketplace reject a submission (`decide`), and write off what the ledger owes for it.
+
+    Args:
+        reason: what the participant reads.
+        more: what else the marketplace's form asks for.
+    """
+    there = kinds.get(submission.account.kind).deciding
+    decide(
+        submission,
+        lambda: there.reject(submission, reason=reason, **more),
+        happened=lambda report: report.status == STATUS.REJECTED,
+        record=record,
+    )
     with transaction.atomic():
         Submission.objects.filter(pk=submission.pk).update(status=STATUS.REJECTED)
         if submission.enrolment is not None:
@@ -276,13 +301,13 @@ def decision(title: Any, does: Callable[[Given], None], done: Any, **more: Any) 
     return Act(title, does, done, **{**common, **more})
 
 
-def rejection(form: Any, explains: Any, **more: Any) -> Act:
-    """Return the decision to reject, with a marketplace's own form, which asks for the `reason`."""
+def rejection(form: Any, rules: Iterable[Any], **more: Any) -> Act:
+    """Return the decision to reject, by a marketplace's rules, with its own form, which asks for the `reason`."""
     return decision(
         gettext_lazy("Reject a submission"),
         lambda given: reject(given.target, user=given.request.user, record=given.record, **given.values),
         gettext_lazy("Rejected. The participant reads your reason."),
-        explains=explains,
+        explains=(*rules, gettext_lazy("Payments that are due to them are written off.")),
         button=gettext_lazy("Reject"),
         log=Action.REJECTED,
         form=form,

@@ -34,29 +34,20 @@ _LONGEST_TOKEN = 6000
 _ASK_FOR_LINK = gettext_lazy("Please open the study from the page that invited you.")
 
 
-class NoPanel(EntryRefused):
-    title = gettext_lazy("This study is not open yet")
-
-
-class NotInvited(EntryRefused):
-    title = gettext_lazy("You are not on the list of invited participants")
-
-
-class Expired(ExpiredLink):
-    def __init__(self) -> None:
-        EntryRefused.__init__(self, _("Please go back to the page that invited you and follow the new link there."))
-        self.return_url = ""
+_GO_BACK = gettext_lazy("Please go back to the page that invited you and follow the new link there.")
+_NO_PANEL = gettext_lazy("This study is not open yet")
 
 
 def arrive(study: str, link: Mapping[str, str]) -> Arrival:
     """Return the arrival described by a panel's link.
 
     Raises:
-        NoPanel, IncompleteLink, RepeatedParameter, ForgedLink, Expired, NotInvited
+        IncompleteLink, RepeatedParameter, ForgedLink, ExpiredLink; EntryRefused without a panel or an invitation
     """
     panel = Panel.objects.select_related("study").filter(study__slug=study).first()
     if panel is None:
-        raise NoPanel(_("The researchers have not set up the panel yet. Please try again later."))
+        reason = _("The researchers have not set up the panel yet. Please try again later.")
+        raise EntryRefused(reason, title=_NO_PANEL)
     parsed_link = link if isinstance(link, Link) else Link(link)
     if any(parsed_link.get(name) == PREVIEW for name in names_in(panel.session)):
         return Arrival(KIND, worker="", proof="", preview=True)
@@ -130,7 +121,8 @@ def _refuse_unsigned(panel: Panel, link: Link) -> None:
     """Check the signature: the hexadecimal HMAC-SHA256 of everything between “?” and “&signature=”."""
     secret = secret_of(panel)
     if secret is None:
-        raise NoPanel(_("The researchers have to enter the panel's secret again. Please try again later."))
+        reason = _("The researchers have to enter the panel's secret again. Please try again later.")
+        raise EntryRefused(reason, title=_NO_PANEL)
     _refuse_repeated([panel.signature], link)
     signed_part, separator, signature = link.query.rpartition(f"&{panel.signature}=")
     if not separator or "&" in signature:
@@ -144,7 +136,7 @@ def _refuse_unsigned(panel: Panel, link: Link) -> None:
         )
     expires_at = parse_qs(signed_part).get(EXPIRES, [""])[0]
     if expires_at and (not expires_at.isascii() or not expires_at.isdigit() or int(expires_at[:12]) < time.time()):
-        raise Expired
+        raise ExpiredLink(_GO_BACK)
 
 
 def _claims(panel: Panel, link: Link) -> dict[str, str]:
@@ -160,7 +152,7 @@ def _claims(panel: Panel, link: Link) -> dict[str, str]:
         try:
             claims = jwt.decode(token, key, algorithms=["RS256"], options=options, leeway=30)
         except jwt.ExpiredSignatureError:
-            raise Expired from None
+            raise ExpiredLink(_GO_BACK) from None
         except jwt.InvalidTokenError:
             continue
         if claims.get("study", panel.study.slug) != panel.study.slug:
@@ -172,9 +164,10 @@ def _claims(panel: Panel, link: Link) -> dict[str, str]:
 
 
 def _refuse_uninvited(panel: Panel, person: str) -> None:
-    """Raise NotInvited for a person who is not on the list and has not started."""
+    """Refuse a person who is not on the list and has not started."""
     if LabCode.objects.filter(study=panel.study.slug, code=person).exists():
         return
     arrivals = Identity.objects.filter(study=panel.study.slug, recruiter=KIND, worker=panel.worker(person))
     if not arrivals.exists():
-        raise NotInvited(_("Please use the link exactly as it was sent to you, or ask the people who invited you."))
+        reason = _("Please use the link exactly as it was sent to you, or ask the people who invited you.")
+        raise EntryRefused(reason, title=_("You are not on the list of invited participants"))

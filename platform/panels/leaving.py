@@ -14,21 +14,20 @@ from participants import returning
 from participants.models import Enrolment
 from participants.returning import ReturnInstructions
 from participants.states import State
+from recruiters import leaving
 from recruiters.models import Identity
 
 log = logging.getLogger(__name__)
 
 
-@returning.register
-def to_panel(enrolment: Enrolment) -> ReturnInstructions | None:
+@leaving.register(KIND)
+def to_panel(enrolment: Enrolment, identity: Identity) -> ReturnInstructions | None:
     """Return the button or code that reports the ending to the panel; None if the researcher specified neither."""
-    identity = Identity.objects.filter(enrolment=enrolment, recruiter=KIND).first()
-    panel = Panel.objects.filter(study__slug=identity.study).first() if identity is not None else None
-    if identity is None or panel is None or enrolment.state == State.RETURNED:
+    panel = Panel.objects.filter(study__slug=identity.study).first()
+    if panel is None or enrolment.state == State.RETURNED:
         return None
-    paid = bool((enrolment.earnings or {}).get("amounts"))
     values = {**values_of(identity), "code": enrolment.completion_code}
-    return instructions_for(panel, outcome_of(enrolment.state, paid=paid), values)
+    return instructions_for(panel, outcome_of(enrolment.state, paid=enrolment.is_paid), values)
 
 
 @returning.register_over_quota

@@ -115,6 +115,11 @@ class Enrolment(models.Model):
         """How the enrolment ends when its time is up: its page may have been lost in an outage of ours."""
         return State.OUR_OUTAGE if uptime().lost(self.last_seen_at) else State.DROPPED_OUT
 
+    @property
+    def is_paid(self) -> bool:
+        """Whether the participant has ended and is paid anything."""
+        return bool((self.earnings or {}).get("amounts"))
+
     def recently_seen(self, within: timedelta = timedelta(seconds=60)) -> bool:
         return timezone.now() - self.last_seen_at < within
 

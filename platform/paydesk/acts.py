@@ -20,7 +20,7 @@ class Operation:
     """One operation on rows.
 
     Attributes:
-        states: the states in which it is offered; `applies` decides for each row.
+        applies: whether it is possible for a row in its present state.
         warns: a warning shown before confirming.
         note: the question that the required note answers; empty if no note is needed.
         run: called with a study, row keys, a user and a note; returns how many rows were changed.
@@ -29,7 +29,6 @@ class Operation:
     key: str
     title: Any
     icon: str
-    states: tuple[str, ...]
     applies: Callable[[LedgerRow], bool]
     warns: Any
     action: Action
@@ -48,7 +47,6 @@ OPERATIONS = {
             key="approve",
             title=_("Approve"),
             icon="check_circle",
-            states=(State.DUE, State.FAILED),
             applies=lambda row: row.state in deciding.APPROVABLE,
             warns=_(
                 "Approved payments go to the recruiter at once, or on the next payment list. You can withdraw the "
@@ -61,7 +59,6 @@ OPERATIONS = {
             key="withdraw",
             title=_("Withdraw the approval"),
             icon="undo",
-            states=(State.APPROVED,),
             applies=lambda row: row.state == State.APPROVED,
             warns=_(
                 "They become due again and are paid only once approved. Payments that have already been sent stay sent."
@@ -73,7 +70,6 @@ OPERATIONS = {
             key="mark_paid",
             title=_("Mark as paid"),
             icon="payments",
-            states=(State.APPROVED, State.FAILED),
             applies=deciding.may_be_marked_paid,
             warns=_("Use this only for payments that participants have already received: Parley will not pay them."),
             action=Action.PAID,
@@ -84,7 +80,6 @@ OPERATIONS = {
             key="write_off",
             title=_("Write off"),
             icon="money_off",
-            states=(State.DUE, State.FAILED),
             applies=deciding.may_be_written_off,
             warns=_("These payments will not be made. You can undo this later."),
             action=Action.PAY_WRITTEN_OFF,
@@ -95,7 +90,6 @@ OPERATIONS = {
             key="put_back",
             title=_("Make due again"),
             icon="undo",
-            states=(State.WRITTEN_OFF, State.CONFIRMED),
             applies=deciding.may_be_put_back,
             warns=_("They become due again and can be approved and paid. Make sure that nobody has been paid already."),
             action=Action.PAY_PUT_BACK,

@@ -54,12 +54,17 @@ View = Callable[..., HttpResponseBase]
 
 
 def of_study(*, role: Role = Role.VIEWER) -> Callable[[View], View]:
-    """Pass the view the study from its URL, if the user has this role in it."""
+    """Pass the view the study from its URL, if the user has this role in it; NotDone leads back to the pay page."""
 
     def decorate(view: View) -> View:
         @wraps(view)
         def wrapper(request: HttpRequest, pk: int, **kwargs: Any) -> HttpResponseBase:
-            return view(request, _study_admin().seen(request, str(pk), role=role), **kwargs)
+            study = _study_admin().seen(request, str(pk), role=role)
+            try:
+                return view(request, study, **kwargs)
+            except NotDone as reason:
+                messages.error(request, str(reason))
+                return _back(request, study)
 
         return admin.site.admin_view(wrapper)
 
@@ -94,11 +99,7 @@ def page(request: HttpRequest, study: Study) -> HttpResponse:
         "state": state,
         "rows_page": rows_page,
         "listed": listed,
-        "acts": [
-            act
-            for act in OPERATIONS.values()
-            if state in act.states and any(act.applies(shown_row.row) for shown_row in listed)
-        ],
+        "acts": [act for act in OPERATIONS.values() if any(act.applies(shown_row.row) for shown_row in listed)],
         "may_try": state in (State.DUE, State.APPROVED, State.FAILED),
         "may_list": _may(request, study, Role.EDITOR),
     }
@@ -144,16 +145,12 @@ def ask(request: HttpRequest, study: Study) -> HttpResponse:
     if not rows:
         messages.warning(request, _("None of the selected payments allow this."))
         return _back(request, study)
+    if act.key == "approve":
+        _refuse_others_money(request, study, rows)
     try:
-        if act.key == "approve":
-            _refuse_others_money(request, study, rows)
         sums = _sums(rows, with_fees=act.key == "approve")
-    except NotDone as reason:
-        messages.error(request, str(reason))
-        return _back(request, study)
     except Unreachable as error:
-        messages.error(request, _("Fees unavailable: {why}").format(why=error))
-        return _back(request, study)
+        raise NotDone(_("Fees unavailable: {why}").format(why=error)) from None
     context = {
         "act": act,
         "rows": rows,
@@ -172,20 +169,16 @@ def ask(request: HttpRequest, study: Study) -> HttpResponse:
 def do(request: HttpRequest, study: Study) -> HttpResponse:
     """Apply the operation to all rows or none; rows no longer in the right state are left unchanged and counted."""
     act, keys, note = _act(request), _keys(request), _note(request)
-    try:
-        if act.key == "approve":
-            _refuse_others_money(request, study, status.rows_of(study).filter(pk__in=keys))
-        with transaction.atomic():
-            number = act.run(study.slug, keys, request.user, note)
-            if not number:
-                raise NotDone(_("Nothing was changed: someone else has changed these payments in the meantime."))
-            rows = LedgerRow.objects.filter(pk__in=keys)
-            details = {"rows": number, "note": note, "chosen": len(keys)}
-            details |= {f"chosen {currency}": str(total.amount) for currency, total in _sums(rows).items()}
-            _record(request, study, act.action, f"{act.action.label}: {number}", details)
-    except NotDone as reason:
-        messages.error(request, str(reason))
-        return _back(request, study)
+    if act.key == "approve":
+        _refuse_others_money(request, study, status.rows_of(study).filter(pk__in=keys))
+    with transaction.atomic():
+        number = act.run(study.slug, keys, request.user, note)
+        if not number:
+            raise NotDone(_("Nothing was changed: someone else has changed these payments in the meantime."))
+        rows = LedgerRow.objects.filter(pk__in=keys)
+        details = {"rows": number, "note": note, "chosen": len(keys)}
+        details |= {f"chosen {currency}": str(total.amount) for currency, total in _sums(rows).items()}
+        _record(request, study, act.action, f"{act.action.label}: {number}", details)
     if act.key == "approve":
         tasks.soon()
     message = ngettext("{act}: one payment.", "{act}: {number} payments.", number).format(act=act.title, number=number)
@@ -207,11 +200,7 @@ def try_out(request: HttpRequest, study: Study) -> HttpResponse:
     if not rows:
         messages.warning(request, _("No payments are selected."))
         return _back(request, study)
-    try:
-        _refuse_others_money(request, study, rows)
-    except NotDone as reason:
-        messages.error(request, str(reason))
-        return _back(request, study)
+    _refuse_others_money(request, study, rows)
     results = trying.try_out(rows[: trying.MAX_ROWS])
     verdicts = [("pays", _("would be paid")), ("waits", _("would wait")), ("fails", _("would fail"))]
     verdicts += [("by_hand", _("paid by hand")), ("not_asked", _("not asked"))]
@@ -238,20 +227,12 @@ def limit(request: HttpRequest, study: Study) -> HttpResponse:
     currency, typed = request.POST.get("currency", ""), request.POST.get("most", "").strip()
     if currency not in {totals.currency for totals in status.totals_of(study)}:
         raise Http404
-    try:
-        most = _amount(typed) if typed else None
-        with transaction.atomic():
-            deciding.set_limit(study=study.slug, currency=currency, most=most)
-            _record(request, study, Action.PAY_LIMITED, f"Pay limit: {most} {currency}", {"most": str(most)})
-    except NotDone as reason:
-        messages.error(request, str(reason))
-    else:
-        messages.success(
-            request,
-            _("Limit removed.")
-            if most is None
-            else _("Limit set: {most} {currency}, fees included.").format(most=most, currency=currency),
-        )
+    most = _amount(typed) if typed else None
+    with transaction.atomic():
+        deciding.set_limit(study=study.slug, currency=currency, most=most)
+        _record(request, study, Action.PAY_LIMITED, f"Pay limit: {most} {currency}", {"most": str(most)})
+    done = _("Limit removed.") if most is None else _("Limit set: {most} {currency}, fees included.")
+    messages.success(request, done.format(most=most, currency=currency))
     return _back(request, study)
 
 

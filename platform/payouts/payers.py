@@ -49,7 +49,7 @@ class Outcome(StrEnum):
     SENT = "sent"
     """The recruiter accepted the order and will confirm later."""
     QUEUED = "queued"
-    """`pay_all` only: the recruiter queued the order. `look_up` returns its result; paying again pays only once."""
+    """Of several orders only: the recruiter queued it. `look_up` returns its result; paying again pays only once."""
     REFUSED = "refused"
     """Certainly not paid; `reason` explains why."""
     NOT_FOUND = "not_found"
@@ -90,7 +90,10 @@ class Answer:
 
 
 class Payer(Protocol):
-    """Pays the participants of one study through its recruiter. Every method may raise Unreachable."""
+    """Pays the participants of one study through its recruiter. Every method may raise Unreachable.
+
+    Orders are prepared and paid in groups, often of one; a payer whose recruiter takes many at once says how.
+    """
 
     may_repeat: bool
     """Whether calling `pay` again with the same uid is certain to pay only once (mTurk's UniqueRequestToken)."""
@@ -113,24 +116,24 @@ class Payer(Protocol):
     def look_up(self, order: Order) -> Answer:
         """Return the result of an order that was sent."""
 
-
-class BulkPayer(Payer, Protocol):
-    """A payer that accepts many orders for the same reason in one request.
-
-    Orders missing from the result of one of these methods are paid individually, with the methods of `Payer`.
-    """
-
     def read(self, orders: Sequence[Order]) -> None:
         """Fetch the status of all these orders, which `assignment_status` then uses until something is paid."""
+        return None
 
     def prepare_all(self, orders: Sequence[Order]) -> Mapping[UUID, str]:
-        """Prepare these payments together without moving money; return their references by `uid`."""
+        """Prepare a group of orders for the same reason; return their references by `uid`.
+
+        Those that are left out are prepared and paid alone.
+        """
+        return {order.uid: self.prepare(order) for order in orders}
 
     def pay_all(self, orders: Sequence[Order]) -> Mapping[UUID, Answer]:
         """Pay the orders that were prepared together; return the answers by `uid`.
 
-        Unreachable means the same as for `pay`, for all of them.
+        Those that are left out were certainly not paid, and are paid alone. Unreachable means the same as for `pay`,
+        for all of them.
         """
+        return {order.uid: self.pay(order) for order in orders}
 
 
 @dataclass(frozen=True)
@@ -162,7 +165,7 @@ class PaymentMethod:
         account: returns the account that pays for a study's short name, if accounts have members of their own:
             only its editors may spend its money.
         rejection: returns how this person's work is rejected; None if the recruiter has no interface for it.
-        bulk_size: how many orders its payer accepts in one request; above 1, the payer is a `BulkPayer`.
+        bulk_size: how many orders its payer accepts in one request.
     """
 
     title: str | Promise

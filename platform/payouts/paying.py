@@ -12,10 +12,10 @@ import time
 import uuid
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from decimal import Decimal
-from typing import Any, cast
+from typing import Any
 
 from django.conf import settings
 from django.db import transaction
@@ -26,7 +26,7 @@ from django.utils.translation import gettext as _
 import leasing
 from payouts import payers
 from payouts.models import LedgerRow, Transfer
-from payouts.payers import Answer, AssignmentStatus, BulkPayer, Order, Outcome, Payer, Unreachable
+from payouts.payers import Answer, AssignmentStatus, Order, Outcome, Payer, Unreachable
 from payouts.posting import locked, post
 from recruiters.models import Identity
 
@@ -178,8 +178,8 @@ class _Member:
 def _pay_group(keys: Sequence[int]) -> int:
     """Process rows of one study, recruiter, reason and state as far as possible; return how many.
 
-    A single row is a group of one. Several are read, prepared and paid together where the recruiter can; the steps and
-    their order are the same, so that after a crash each row continues alone.
+    A single row is a group of one. Several are read, prepared and paid together where the recruiter can, in the same
+    steps; after a crash, each row continues alone.
     """
     works = [work for key in keys if (work := _lease_row(key)) is not None]
     identities = Identity.objects.filter(enrolment__in=[work.row.enrolment_id for work in works])
@@ -194,117 +194,114 @@ def _pay_group(keys: Sequence[int]) -> int:
                 members.append(_Member(work, identity, order_of(work.row, identity, reference=work.transfer.reference)))
     if not members:
         return len(works)
-    started_uids: set[uuid.UUID] = set()
+    alone: Sequence[_Member] = members
     try:
         payer = payer_of(members[0].work.row)
         if payer is not None and len(members) > 1:
-            bulk_payer = cast("BulkPayer", payer)
-            bulk_payer.read([member.order for member in members])
+            payer.read([member.order for member in members])
             if members[0].work.row.state == State.APPROVED:
-                started_uids = _pay_together(bulk_payer, members)
+                alone = _pay(payer, members)
     except Exception as error:  # nothing was sent; saved in each row
         for member in members:
             with _saving_errors(member.work, member.identity):
                 raise error
         return len(works)
-    for member in members:
-        if member.order.uid not in started_uids:
-            with _saving_errors(member.work, member.identity):
-                _continue(member.work, payer, member.order, member.identity)
+    for member in alone:
+        with _saving_errors(member.work, member.identity):
+            _continue(payer, member)
     return len(works)
-
-
-def _pay_together(payer: BulkPayer, members: Sequence[_Member]) -> set[uuid.UUID]:
-    """Prepare and pay orders together; return the uids of those that were started. Raise only before any is sent."""
-    ready = [member for member in members if payer.assignment_status(member.order) in PAYABLE_STATUSES]
-    references = payer.prepare_all([member.order for member in ready])
-    ready = [member for member in ready if member.order.uid in references and not member.work.late]
-    for member in ready:
-        with _saving_errors(member.work, member.identity):
-            reference = references[member.order.uid]
-            _mark_sent(member.work, reference=reference)
-            member.order = order_of(member.work.row, member.identity, reference=reference)
-    sent_members = [member for member in ready if member.work.row.state == State.SENT]
-    try:
-        answers = (
-            payer.pay_all([member.order for member in sent_members])
-            if sent_members and not sent_members[0].work.late
-            else {}
-        )
-    except Exception as error:  # noqa: BLE001  (after any error, it is unknown whether they were paid)
-        for member in sent_members:
-            _unanswered(member.work, member.identity, error)
-        return {member.order.uid for member in ready}
-    for member in sent_members:
-        with _saving_errors(member.work, member.identity):
-            if (answer := answers.get(member.order.uid)) is not None:
-                _save_answer(member.work, answer, member.identity)
-            else:  # certainly not paid together with the others
-                _ask(member.work, payer, member.order, member.identity)
-    return {member.order.uid for member in ready}
 
 
 # ---- the steps -------------------------------------------------------------------------------------
 
 
-def _continue(work: _Work, payer: Payer | None, order: Order, identity: Identity) -> None:
+def _continue(payer: Payer | None, member: _Member) -> None:
     if payer is None:
         _retry_later(
-            work,
+            member.work,
             _(
                 "Parley no longer pays through this kind of recruiter. Pay this yourself and mark it as paid, or "
                 "withdraw the approval."
             ),
         )
-    elif work.row.state == State.APPROVED:
-        sent_order = _begin(work, payer, order, identity)
-        if sent_order is not None:
-            _ask(work, payer, sent_order, identity)
+    elif member.work.row.state == State.APPROVED:
+        _pay(payer, [member])
     else:
-        _look_up_result(work, payer, order, identity)
+        _look_up_result(payer, member)
 
 
-def _begin(work: _Work, payer: Payer, order: Order, identity: Identity) -> Order | None:
-    """Check and prepare the payment; mark the row as sent and return the order, or None if it cannot continue now."""
-    status = payer.assignment_status(order)
-    if status == AssignmentStatus.WORKING:
-        _retry_later(work, waiting_reason(status))
-        return None
-    if status not in PAYABLE_STATUSES:
-        _end(work, State.FAILED, status_problem(status))
-        return None
-    if not order.reference:
-        reference = payer.prepare(order)
-        with _locked_if_leased(work):
-            Transfer.objects.filter(pk=work.transfer.pk).update(reference=reference)
-        order = order_of(work.row, identity, reference=reference)
-    if work.late:
-        _retry_later(work, _("The recruiter is responding slowly; this is retried."))
-        return None
-    _mark_sent(work)
-    return order
+def _pay(payer: Payer, members: Sequence[_Member]) -> list[_Member]:
+    """Check, prepare and pay a group of orders; return those of several that have to be paid alone.
+
+    Raise only before any is sent.
+    """
+    ready, alone = [], []
+    for member in members:
+        status = payer.assignment_status(member.order)
+        if status in PAYABLE_STATUSES:
+            ready.append(member)
+        elif len(members) > 1:
+            alone.append(member)
+        elif status == AssignmentStatus.WORKING:
+            _retry_later(member.work, waiting_reason(status))
+        else:
+            _end(member.work, State.FAILED, status_problem(status))
+    references = {member.order.uid: member.order.reference for member in ready if member.order.reference}
+    unprepared = [member.order for member in ready if not member.order.reference]
+    references.update(payer.prepare_all(unprepared) if unprepared else {})
+    sent = []
+    for member in ready:
+        if member.order.uid not in references:
+            alone.append(member)
+            continue
+        with _saving_errors(member.work, member.identity):
+            _keep_reference(member, references[member.order.uid])
+            if member.work.late:
+                _retry_later(member.work, _slow())
+            else:
+                _mark_sent(member.work)
+                sent.append(member)
+    if sent:
+        _ask(payer, sent)
+    return alone
 
 
-def _mark_sent(work: _Work, **fields: Any) -> None:
-    """Save that the recruiter is about to be asked to pay; `fields` is saved in the transfer."""
+def _keep_reference(member: _Member, reference: str) -> None:
+    with _locked_if_leased(member.work):
+        Transfer.objects.filter(pk=member.work.transfer.pk).update(reference=reference)
+    member.order = replace(member.order, reference=reference)
+
+
+def _mark_sent(work: _Work) -> None:
+    """Save that the recruiter is about to be asked to pay."""
     with _locked_if_leased(work) as row:
         post(row, to=State.SENT, why=_("asked the recruiter to pay"))
         asked_fields = {"asked_at": timezone.now(), "accepted": False, "failures": 0}
-        Transfer.objects.filter(pk=work.transfer.pk).update(**asked_fields, **fields)
+        Transfer.objects.filter(pk=work.transfer.pk).update(**asked_fields)
     work.row.state = State.SENT
 
 
-def _ask(work: _Work, payer: Payer, order: Order, identity: Identity) -> None:
-    """Ask the recruiter to pay; the row is already marked as sent."""
-    if work.late:
-        _retry_later(work, _("The recruiter is responding slowly; this is retried."))
-        return
+def _ask(payer: Payer, members: Sequence[_Member]) -> None:
+    """Ask the recruiter to pay a group; its rows are already marked as sent."""
+    orders = [member.order for member in members]
     try:
-        answer = payer.pay(order)
-    except Exception as error:  # noqa: BLE001  (after any error, it is unknown whether it was paid)
-        _unanswered(work, identity, error)
+        answers = {} if members[0].work.late else payer.pay_all(orders)
+    except Exception as error:  # noqa: BLE001  (after any error, it is unknown whether they were paid)
+        for member in members:
+            _unanswered(member.work, member.identity, error)
         return
-    _save_answer(work, answer, identity)
+    for member in members:
+        with _saving_errors(member.work, member.identity):
+            if (answer := answers.get(member.order.uid)) is not None:
+                _save_answer(member.work, answer, member.identity)
+            elif len(members) > 1:  # certainly not paid together with the others
+                _ask(payer, [member])
+            else:
+                _retry_later(member.work, _slow())
+
+
+def _slow() -> str:
+    return _("The recruiter is responding slowly; this is retried.")
 
 
 def _unanswered(work: _Work, identity: Identity, error: Exception) -> None:
@@ -318,21 +315,21 @@ def _unanswered(work: _Work, identity: Identity, error: Exception) -> None:
     _retry_later(work, problem, at_least=SETTLING)
 
 
-def _look_up_result(work: _Work, payer: Payer, order: Order, identity: Identity) -> None:
+def _look_up_result(payer: Payer, member: _Member) -> None:
     """Look up an order that was sent; pay again only if that cannot pay twice."""
-    transfer = work.transfer
+    work, transfer = member.work, member.work.transfer
     elapsed = timezone.now() - (transfer.asked_at or work.row.sent_at or work.row.created_at)
     if not transfer.accepted and elapsed < SETTLING:
         _retry_later(work, work.row.problem, wait=SETTLING - elapsed)
         return
-    answer = payer.look_up(order)
+    answer = payer.look_up(member.order)
     may_ask_again = answer.outcome == Outcome.NOT_FOUND or (answer.outcome == Outcome.UNCLEAR and payer.may_repeat)
     if may_ask_again and not transfer.accepted:
         with _locked_if_leased(work):
             Transfer.objects.filter(pk=transfer.pk).update(asked_at=timezone.now())
-        _ask(work, payer, order, identity)
+        _ask(payer, [member])
     else:
-        _save_answer(work, answer, identity)
+        _save_answer(work, answer, member.identity)
 
 
 def _save_answer(work: _Work, answer: Answer, identity: Identity) -> None:

@@ -7,7 +7,7 @@ from decimal import Decimal
 
 from django.utils.translation import gettext_lazy as _
 
-from payouts.payers import Answer, AssignmentStatus, Order, Outcome, PaymentMethod, register
+from payouts.payers import Answer, AssignmentStatus, Order, Outcome, Payer, PaymentMethod, register
 from recruiters import simulated
 
 PAYMENTS: Mapping[str, Outcome] = {
@@ -19,7 +19,7 @@ PAYMENTS: Mapping[str, Outcome] = {
 """What becomes of a simulated participant's payments: "waiting" ones are never submitted, so they stay approved."""
 
 
-class SimulatedPayer:
+class SimulatedPayer(Payer):
     """Answers every order as the participant's details say."""
 
     may_repeat = True

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
 
 class EntryRefused(Exception):
-    """Base class. The participant sees `title` and `str(error)`; `status` is the page's HTTP status."""
+    """Base class. The participant sees `title` and `str(error)`; `status` is the page's HTTP status.
+
+    A refusal that nothing else has to recognise is raised as this class, with its own `title` and so on.
+    """
 
     status = 403
     title: str | Promise = _("You can't enter this study")
@@ -16,8 +21,10 @@ class EntryRefused(Exception):
     seconds = 0
     """Seconds after which the page tries again automatically; 0 if it does not."""
 
-    def __init__(self, reason: str | Promise):
+    def __init__(self, reason: str | Promise, **own: Any):
         super().__init__(str(reason))
+        for name, value in own.items():
+            setattr(self, name, value)
 
 
 class TooMany(EntryRefused):
@@ -97,8 +104,8 @@ class ExpiredLink(EntryRefused):
     status = 410
     title = _("This link has expired")
 
-    def __init__(self, *, return_url: str = "") -> None:
-        super().__init__(_("Please go back to the experiment's page and use the new link there."))
+    def __init__(self, reason: str | Promise = "", *, return_url: str = "", **own: Any) -> None:
+        super().__init__(reason or _("Please go back to the experiment's page and use the new link there."), **own)
         self.return_url = return_url
 
 
@@ -111,11 +118,9 @@ class RepeatedParameter(IncompleteLink):
 class ForgedLink(EntryRefused):
     title = _("This link is not valid")
 
-    def __init__(self, reason: str | Promise = ""):
-        super().__init__(
-            reason
-            or _(
-                "It may have been cut off or changed. Please go back to the experiment's page and follow the link "
-                "there. If that doesn't help, please tell the people who invited you."
-            )
+    def __init__(self, reason: str | Promise = "", **own: Any):
+        advice = _(
+            "It may have been cut off or changed. Please go back to the experiment's page and follow the link there. "
+            "If that doesn't help, please tell the people who invited you."
         )
+        super().__init__(reason or advice, **own)

@@ -97,5 +97,5 @@ def _type_name(schema: Mapping[str, Any]) -> str:
     if isinstance(values := schema.get("additionalProperties"), Mapping):
         return f"object of {_type_name(values)}"
     kind = schema.get("type", "any")
-    type_name = {"string": "text", "integer": "whole number", "null": "null"}.get(kind, kind)
+    type_name: str = {"string": "text", "integer": "whole number", "null": "null"}.get(kind, kind)
     return {"date-time": "time", "binary": "file"}.get(schema.get("format", ""), type_name)

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 
 from deploy.docs.reference.markdown import code, line, table
 from exports import codebook, shape
+from exports.columns import Column, Table
 from exports.designs import AskedQuestion, FactorColumn
 from exports.sources import Check, StudySource
-from exports.tables import Column, Table, tables
+from exports.tables import tables
 
 
 class AnyStudy(StudySource):
     """What every study may have; NAME stands for the names of its own stages and factors."""
 
-    factors = (FactorColumn("NAME", ()),)
-    conditions = ("NAME",)
-    questions: Mapping[tuple[str, str], AskedQuestion] = {}
+    factors = [FactorColumn("NAME", ())]
+    conditions = ["NAME"]
+    questions: dict[tuple[str, str], AskedQuestion] = {}
 
     def __init__(self) -> None:
         """There is no study."""
@@ -37,7 +38,9 @@ def page() -> str:
     ]
     for dataset_table in common().values():
         sections.append(f"## {dataset_table.file}\n\n{line(dataset_table.meaning)}\n\n" + grid(dataset_table.columns))
-    sections.append("## transcripts.jsonl\n\nOne match in the dataset per line.\n\n" + grid(codebook.TRANSCRIPT))
+    sections.append(
+        "## transcripts.jsonl\n\nOne match in the dataset per line.\n\n" + grid(codebook.TRANSCRIPT.columns)
+    )
     return "".join(sections)
 
 

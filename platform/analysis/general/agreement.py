@@ -10,7 +10,7 @@ import pandas as pd
 from analysis.data import Data
 from analysis.errors import SkippedError
 from analysis.frames import UNITS, share_of, shares, with_dependence
-from analysis.results import Analysis, Options, Result, Table, chart, count, number, share, text
+from analysis.results import Analysis, Chart, Options, Result, Table, count, number, share, text
 
 FLAGS = ("agreement", "trade")
 DECISIONS = ("move_decision", "move_accept", "move_answer")
@@ -37,7 +37,7 @@ def run(data: Data, options: Options) -> Result:
             [count("round", "Round"), count("n", "Matches"), count("open", "Without agreement"),
              share("estimate", "Share"), "low", "high", "note"],
             still_open,
-            chart=chart("lines", x="round", titles={"y": "Share without agreement"}, y_domain=(0, 1)),
+            charts=[Chart("lines", x="round", titles={"y": "Share without agreement"}, domain=(0, 1))],
         ))  # fmt: skip
     else:
         warnings.append("Decisions do not record a round, so there is no curve over rounds.")
@@ -52,9 +52,9 @@ def run(data: Data, options: Options) -> Result:
             rows,
             note="Offers are divided into deciles for each role; equal offers are in the same group. The size of an "
             "offer is what the responder would get.",
-            chart=chart("lines", title="Share of offers accepted, by size", x="offered", colour="role", facet="field",
+            charts=[Chart("lines", title="Share of offers accepted, by size", x="offered", colour="role", facet="field",
                         players=data.roles, titles={"x": "Mean offer in the decile", "y": "Share accepted"},
-                        y_domain=(0, 1), log_x=_needs_log_axis(rows["offered"])),
+                        domain=(0, 1), log_x=_needs_log_axis(rows["offered"]))],
         ))  # fmt: skip
     return Result(tables, numbers=numbers, warnings=warnings)
 

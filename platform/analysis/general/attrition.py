@@ -11,7 +11,7 @@ from analysis.data import Data
 from analysis.frames import at_level, shares_by_each, sorted_levels, with_holm
 from analysis.general.people import STARTED_STAGES, factors, participants
 from analysis.report import STAGES
-from analysis.results import Analysis, Options, Result, Table, chart, count, number, numbers, share, text
+from analysis.results import Analysis, Chart, Options, Result, Table, count, number, numbers, share, text
 from analysis.toolbox import balance, effects
 
 PERMUTATIONS = 9_999
@@ -57,9 +57,9 @@ def run(data: Data, options: Options) -> Result:
               [text("of", "Of"), text("factor", "By"), text("level", "Group"), count("n", "People"),
                count("lost", "Not analysed"), share("estimate", "Share"), "low", "high", "note"],
               shares,
-              chart=chart("dots", title="Attrition: share of everybody randomised who is not analysed", y="where",
+              charts=[Chart("dots", title="Attrition: share of everybody randomised who is not analysed", y="where",
                           titles={"x": "Share not analysed"}, line=shares["estimate"].iloc[0],
-                          rows=drawn.assign(where=at_level(drawn)))),
+                          rows=drawn.assign(where=at_level(drawn)))]),
     ]  # fmt: skip
     if tests:
         tables.append(Table(

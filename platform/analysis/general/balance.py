@@ -13,7 +13,7 @@ from analysis.data import Data
 from analysis.errors import SkippedError
 from analysis.frames import level_text, sorted_levels, with_holm
 from analysis.general.people import participants
-from analysis.results import Analysis, Options, Result, Table, chart, count, number, text
+from analysis.results import Analysis, Chart, Options, Result, Table, count, number, text
 from analysis.toolbox import balance, smd
 
 PRE_GAME = "survey_before_"
@@ -61,9 +61,9 @@ def run(data: Data, options: Options) -> Result:
              number("smd", "Largest difference (SD)"), text("pair", "Between"), text("test", "Test"),
              number("statistic", "Statistic"), "p", "p_holm"],
             with_holm(answers),
-            chart=chart("dots", name="love", title="Largest pre-game difference between two cells", y="where",
+            charts=[Chart("dots", name="love", title="Largest pre-game difference between two cells", y="where",
                         rows=dots.sort_values("estimate", ascending=False, kind="stable")[:MAX_DOTS],
-                        titles={"x": "Absolute standardised mean difference (line at .1)"}, line=SMD_LINE, zero=True),
+                        titles={"x": "Absolute standardised mean difference (line at .1)"}, line=SMD_LINE, zero=True)],
         ))  # fmt: skip
         numbers |= {row["where"]: {"estimate": row["smd"], "p": row["p"], "n": row["n"]} for row in tables[-1].records}
     if not tables:

@@ -9,7 +9,7 @@ from analysis.data import CONFIG, Data
 from analysis.errors import SkippedError
 from analysis.frames import at_level, shares_by_each
 from analysis.general.people import factors, participants
-from analysis.results import Analysis, Options, Result, Table, chart, count, share, text
+from analysis.results import Analysis, Chart, Options, Result, Table, count, share, text
 
 MAX_BARS = 24
 
@@ -35,8 +35,9 @@ def run(data: Data, options: Options) -> Result:
         [text("check", "Check"), text("by", "By"), text("level", "Group"), count("n", "Reached"),
          count("passed", "Passed"), share("estimate", "Share"), "low", "high", "note"],
         rows.rename(columns={"factor": "by", "number": "passed"}),
-        chart=chart("bars", y="who", facet="check", title="Attention checks passed", titles={"x": "Share that passed"},
-                    rows=bars if bars["who"].nunique() <= MAX_BARS else bars[bars["factor"] != "Cell"]),
+        charts=[Chart("bars", title="Attention checks passed", y="who", facet="check",
+                      titles={"x": "Share that passed"},
+                      rows=bars if bars["who"].nunique() <= MAX_BARS else bars[bars["factor"] != "Cell"])],
     )  # fmt: skip
     numbers = table.numbers("{check}", table.frame["by"] == "All")
     return Result([table], numbers=numbers, n={"people": int(people[names].notna().any(axis=1).sum())})

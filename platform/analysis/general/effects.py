@@ -11,7 +11,7 @@ import pandas as pd
 from analysis.data import Data
 from analysis.errors import SkippedError
 from analysis.frames import UNITS, Unit, drawn_for_each_match, units, with_holm
-from analysis.results import Analysis, Options, Result, Table, chart, number, text
+from analysis.results import Analysis, Chart, Options, Result, Table, number, text
 from analysis.toolbox.effects import Effects
 
 OF_TERM = ("estimate", "se", "low", "high", "p", "df", "components", "method", "note")
@@ -35,8 +35,9 @@ def run(data: Data, options: Options) -> Result:
         terms.assign(p_holm=effects["p_holm"]),
         note="Units: independent units on the smaller side of the comparison. Holm's adjustment is over the whole "
         "table.",
-        chart=chart("dots", name="effects", title="Effects with confidence intervals", rows=effects.assign(where=where),
-                    y="where", facet="outcome", line=0, most={"facet": 6, "y": 40}),
+        charts=[Chart("dots", name="effects", title="Effects with confidence intervals",
+                      rows=effects.assign(where=where), y="where", facet="outcome", line=0,
+                      most={"facet": 6, "y": 40})],
     )  # fmt: skip
     return Result([table], numbers=table.numbers("{key}: {term}", is_effect), warnings=list(dict.fromkeys(warnings)))
 

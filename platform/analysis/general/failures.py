@@ -9,7 +9,7 @@ import pandas as pd
 from analysis.data import Data
 from analysis.errors import SkippedError
 from analysis.frames import UNITS, shares, with_dependence
-from analysis.results import Analysis, Options, Result, Table, chart, count, share, text
+from analysis.results import Analysis, Chart, Options, Result, Table, count, share, text
 
 COLUMNS = ("match", "role", "answering", "model", "error", "fault", "refused", "try_number", "rung")
 OF_CALLS, OF_ANSWERS, OF_TURNS = "of calls", "of answers", "of turns"
@@ -35,7 +35,8 @@ def run(data: Data, options: Options) -> Result:
          share("estimate", "Share"), "low", "high", "clusters", "note"],
         rows.sort_values("model", kind="stable"),
         note="Includes only matches in the dataset; for matches that models could not finish, see excluded_calls.csv.",
-        chart=chart("bars", y="model", facet="label", rows=rows.assign(label=rows["what"] + " (" + rows["of"] + ")")),
+        charts=[Chart("bars", y="model", facet="label",
+                      rows=rows.assign(label=rows["what"] + " (" + rows["of"] + ")"))],
     )  # fmt: skip
     return Result([table], numbers=table.numbers("{model}: {what}"), n={"calls": len(calls)})
 

@@ -12,7 +12,7 @@ from analysis import charts
 from analysis.data import HUMAN, Data
 from analysis.errors import SkippedError
 from analysis.frames import UNITS, Unit, estimates, matches, roles_by_kind, seats, with_holm
-from analysis.results import Analysis, Options, Result, Table, chart, count, number, text
+from analysis.results import Analysis, Chart, Options, Result, Table, count, number, text
 from analysis.toolbox.effects import within
 
 MODELS = "all models"
@@ -53,9 +53,9 @@ def run(data: Data, options: Options) -> Result:
         differences.assign(p_holm=pd.concat([*adjusted, differences["p"][differences["against"] == MODELS]])),
         note="Units: independent units on the smaller side. Holm's adjustment is over the models for the same role "
         "and outcome.",
-        chart=chart("dots", name="means", title="People and models in the same situation", y="role", colour="side",
+        charts=[Chart("dots", name="means", title="People and models in the same situation", y="role", colour="side",
                     facet="outcome", titles={"x": "Mean or share"}, most={"facet": 8},
-                    rows=pd.concat(means)[["role", "outcome", "side", "estimate", "low", "high"]]),
+                    rows=pd.concat(means)[["role", "outcome", "side", "estimate", "low", "high"]])],
     )  # fmt: skip
     return Result([table], numbers=table.numbers("{role}: {key}: {against}"), n={"strata": strata, "people": people})
 

@@ -7,7 +7,7 @@ import pandas as pd
 from analysis.data import Data
 from analysis.errors import SkippedError
 from analysis.frames import UNITS, players_of, quantiles, shares, with_dependence
-from analysis.results import Analysis, Options, Result, Table, chart, count, number, share, text
+from analysis.results import Analysis, Chart, Options, Result, Table, count, number, share, text
 
 QUANTILES = {"low": 0.1, "q1": 0.25, "median": 0.5, "q3": 0.75, "high": 0.9}
 DRAWN = ("Words per message", "Words per match")
@@ -33,8 +33,8 @@ def run(data: Data, options: Options) -> Result:
         [text("measure", "Measure"), "player", "n", number("mean", "Mean"), number("low", "10 %"), "q1", "median", "q3",
          number("high", "90 %")],
         rows,
-        chart=chart("boxes", name="words", title="Words written", y="player", facet="measure", titles={"x": "Words"},
-                    rows=rows[rows["measure"].isin(DRAWN)], players=data.players),
+        charts=[Chart("boxes", name="words", title="Words written", y="player", facet="measure", titles={"x": "Words"},
+                    rows=rows[rows["measure"].isin(DRAWN)], players=data.players)],
     )  # fmt: skip
     silent = Table(
         "silent", "Matches without a message from the player",

@@ -7,7 +7,7 @@ import pandas as pd
 from analysis.data import Data
 from analysis.errors import SkippedError
 from analysis.frames import quantiles
-from analysis.results import Analysis, Options, Result, Table, chart, count, number, share, text
+from analysis.results import Analysis, Chart, Options, Result, Table, count, number, share, text
 
 TIMES = {"latency": "Full answer", "first_text": "First words"}
 TOKENS = ("input_tokens", "output_tokens", "cached_tokens")
@@ -35,8 +35,8 @@ def run(data: Data, options: Options) -> Result:
         ["model", text("what", "Time to"), count("n", "Calls"), "q1", number("median", "Median"), "q3",
          number("p90", "90 %")],
         _times(calls),
-        chart=chart("dots", x="median", low="q1", high="p90", y="model", facet="what", titles={"x": "Seconds"},
-                    title="Duration of calls in seconds: median, with 25 % and 90 % quantiles"),
+        charts=[Chart("dots", x="median", low="q1", high="p90", y="model", facet="what", titles={"x": "Seconds"},
+                    title="Duration of calls in seconds: median, with 25 % and 90 % quantiles")],
     )  # fmt: skip
     numbers = {f"{row['model']}: cost": {"estimate": row["cost"], "n": row["calls"]} for row in models.records}
     numbers |= {

@@ -12,7 +12,7 @@ import pandas as pd
 from analysis.data import Data
 from analysis.errors import SkippedError
 from analysis.frames import LARGE, UNITS, Groups, Unit, at_level, median_interval, ranks, units
-from analysis.results import Analysis, Chart, Options, Result, Table, chart, number, numbers, text
+from analysis.results import Analysis, Chart, Options, Result, Table, number, numbers, text
 
 MAX_DOTS = 16
 MAX_MEDIANS = 600
@@ -54,7 +54,7 @@ def run(data: Data, options: Options) -> Result:
         drawn = _chart(unit, by, cells, factors, f"outcomes{suffix}")
         headings = [text(name, unit.heading(name)) for name in by]
         tables.append(Table(f"cells{suffix}", f"Outcomes by cell (observations: {of})", [*headings, *COLUMNS], cells,
-                            chart=drawn))  # fmt: skip
+                            charts=[drawn]))  # fmt: skip
         tables.append(Table(f"factors{suffix}", f"Outcomes by factor (observations: {of})",
                             ["factor", "level", *COLUMNS], factors))  # fmt: skip
     if not tables:
@@ -110,7 +110,7 @@ def _chart(unit: Unit, by: Sequence[str], cells: pd.DataFrame, factors: pd.DataF
         rows = cells.assign(where=labels.agg(" · ".join, axis=1))
     else:
         rows = factors.assign(where=at_level(factors))
-    return chart("dots", name=name, title="Outcomes by cell" if by_cell else "Outcomes by factor", y="where",
+    return Chart("dots", name=name, title="Outcomes by cell" if by_cell else "Outcomes by factor", y="where",
                  facet="outcome", titles={"x": "Mean or share"}, most={"facet": 8},
                  rows=rows[["where", "outcome", "estimate", "low", "high", "n"]])  # fmt: skip
 

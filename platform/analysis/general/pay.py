@@ -6,11 +6,10 @@ from typing import Any
 
 import pandas as pd
 
-from analysis import charts
 from analysis.data import Data
 from analysis.errors import SkippedError
 from analysis.frames import level_text
-from analysis.results import Analysis, Figure, Options, Result, Table, count, number, text
+from analysis.results import Analysis, Chart, Options, Result, Table, count, number, text
 from analysis.toolbox import mean, pearson
 from analysis.toolbox.numbers import finite
 
@@ -22,7 +21,7 @@ NUMBER_NAMES = {**{key: title.lower() for key, title in MEASURES.items()}, "tota
 def run(data: Data, options: Options) -> Result:
     """Return base pay, bonus, total and hourly pay in each currency."""
     rows: list[dict[str, Any]] = []
-    figures: list[Figure] = []
+    charts: list[Chart] = []
     numbers: dict[str, Any] = {}
     warnings: list[str] = []
     people, announced = _people(data), _announced(data)
@@ -49,8 +48,8 @@ def run(data: Data, options: Options) -> Result:
             name = f"bonus_{level_text(currency).lower()}" if people["currency"].nunique() > 1 else "bonus"
             marks = {"mean": float(subset["bonus"].mean())} | ({} if announced is None else
                                                               {"announced average": announced})  # fmt: skip
-            figures.append(charts.histogram(name, "Bonuses", subset["bonus"], x_title=f"Bonus ({currency})",
-                                            y_title="People", marks=marks))  # fmt: skip
+            charts.append(Chart("histogram", "bonus", rows=subset, name=name, title="Bonuses", lines=marks,
+                                titles={"x": f"Bonus ({currency})", "y": "People"}))  # fmt: skip
     if not rows:
         raise SkippedError("The dataset has no payments.")
     table = Table(
@@ -58,8 +57,9 @@ def run(data: Data, options: Options) -> Result:
         [text("currency", "Currency"), text("what", "What"), count("people", "People"), number("estimate", "Mean"),
          "low", "high", "median", number("smallest", "Smallest"), number("largest", "Largest")],
         pd.DataFrame(rows),
+        charts=charts,
     )  # fmt: skip
-    return Result([table], figures, numbers, n={"people": len(people)}, warnings=warnings)
+    return Result([table], numbers=numbers, n={"people": len(people)}, warnings=warnings)
 
 
 def _people(data: Data) -> pd.DataFrame:

@@ -10,7 +10,7 @@ import pandas as pd
 from analysis.data import Data
 from analysis.errors import SkippedError
 from analysis.frames import units
-from analysis.results import Analysis, Options, Result, Table, chart, count, number
+from analysis.results import Analysis, Chart, Options, Result, Table, count, number
 from analysis.toolbox import mde
 
 SIZES = (0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0, 4.0)
@@ -48,8 +48,8 @@ def run(data: Data, options: Options) -> Result:
          number("mde_80", "MDE, 80 % power"), number("mde_90", "MDE, 90 % power")],
         pd.DataFrame(rows),
         note="Effects are in units of the outcome; the design effect is 1 + (cluster size − 1) · ICC.",
-        chart=chart("lines", name="curve", title="Minimum detectable effect at 80 % power", rows=curve, x="n",
-                    facet="outcome", titles={"x": "Observations", "y": "Difference"}, most={"facet": 8}),
+        charts=[Chart("lines", name="curve", title="Minimum detectable effect at 80 % power", rows=curve, x="n",
+                    facet="outcome", titles={"x": "Observations", "y": "Difference"}, most={"facet": 8})],
     )  # fmt: skip
     numbers = {f"{row['key']}: {row['factor']}": {"estimate": row["mde_80"], "n": row["n1"] + row["n2"]}
                for row in rows}  # fmt: skip

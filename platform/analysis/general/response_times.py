@@ -10,7 +10,7 @@ import pandas as pd
 from analysis.data import HUMAN, Data
 from analysis.errors import SkippedError
 from analysis.frames import UNITS, level_text, sorted_levels, with_dependence
-from analysis.results import Analysis, Options, Result, Table, chart, number, text
+from analysis.results import Analysis, Chart, Options, Result, Table, number, text
 from analysis.toolbox import effects, survival
 
 MAX_STEPS = 120
@@ -34,10 +34,11 @@ def run(data: Data, options: Options) -> Result:
         [text("by", "By"), text("level", "Group"), text("people", "People"), "n", number("q1", "25 %", "s"),
          number("median", "Median", "s"), number("q3", "75 %", "s")],
         seconds,
-        chart=chart("lines", name="unanswered", rows=curves, x="seconds", y="share", colour="role", players=data.roles,
-                    title="Share of turns still unanswered, by seconds since the screen was shown",
-                    titles={"x": "Seconds", "y": "Share unanswered"}, y_format="%", step=True, points=False,
-                    y_domain=(0, 1)) if len(curves) else None,
+        charts=[Chart("lines", name="unanswered", rows=curves, x="seconds", y="share", colour="role",
+                      players=data.roles,
+                      title="Share of turns still unanswered, by seconds since the screen was shown",
+                    titles={"x": "Seconds", "y": "Share unanswered"}, formats={"y": "%"}, step=True, points=False,
+                    domain=(0, 1))] if len(curves) else [],
     )]  # fmt: skip
     numbers: dict[str, Any] = {}
     warnings: list[str] = []

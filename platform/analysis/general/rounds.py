@@ -9,7 +9,7 @@ import pandas as pd
 from analysis.data import OUTCOMES, Data
 from analysis.errors import SkippedError
 from analysis.frames import UNITS, estimates, with_dependence, with_holm
-from analysis.results import Analysis, Options, Result, Table, chart, count, number, text
+from analysis.results import Analysis, Chart, Options, Result, Table, count, number, text
 from analysis.toolbox.effects import within
 
 ROUND_COLUMNS = ("round", "run", "period", "month", "day", "item", "auction")
@@ -39,9 +39,9 @@ def run(data: Data, options: Options) -> Result:
             ["outcome", count("round", "Round"), text("measure", "Measure"), "n", "clusters",
              number("estimate", "Mean"), "low", "high", "note"],
             by_round.sort_values(["outcome", "round"], kind="stable"),
-            chart=chart("lines", name="rounds", x="round", facet="outcome", titles={"y": "Mean or share"},
-                        rows=by_round[by_round["round"] <= MAX_ROUNDS], most={"facet": 8})
-            if has_several_rounds else None,
+            charts=[Chart("lines", name="rounds", x="round", facet="outcome", titles={"y": "Mean or share"},
+                        rows=by_round[by_round["round"] <= MAX_ROUNDS], most={"facet": 8})]
+            if has_several_rounds else [],
         ),
         Table(
             "slopes", "Change per round within a match",

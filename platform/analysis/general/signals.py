@@ -7,7 +7,7 @@ import pandas as pd
 from analysis.data import Data
 from analysis.errors import SkippedError
 from analysis.frames import estimates, quantiles, units
-from analysis.results import Analysis, Options, Result, Table, chart, count, number, text
+from analysis.results import Analysis, Chart, Options, Result, Table, count, number, text
 
 COUNTS = {
     "seconds_open": "Seconds open", "seconds_visible": "Seconds visible", "times_hidden": "Times hidden",
@@ -55,8 +55,8 @@ def run(data: Data, options: Options) -> Result:
             ["outcome", text("of", "Of"), "n", number("estimate", "Mean or share"), "low", "high", "note"],
             robust,
             note="Signals exclude no one from the dataset; this only shows whether results depend on a few people.",
-            chart=chart("dots", title="Robustness check: with and without the 5 % with the most signals", y="of",
-                        facet="outcome", most={"facet": 8}),
+            charts=[Chart("dots", title="Robustness check: with and without the 5 % with the most signals", y="of",
+                        facet="outcome", most={"facet": 8})],
         )  # fmt: skip
         tables.append(table)
     numbers = {} if robust is None else table.numbers("{key}: {of}")

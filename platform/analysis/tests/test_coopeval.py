@@ -6,11 +6,12 @@ import csv
 import json
 from itertools import product
 
+import pandas as pd
 import pytest
 
 from analysis import load
 from analysis.published.coopeval.payoffs import rank_best_first, shown_steps
-from analysis.published.coopeval.tournaments import mean_and_se, mean_over_games, normalised
+from analysis.published.coopeval.tournaments import mean_and_se, normalised, over_means
 from analysis.tests.building import dataset
 
 PAYOFFS = {"CC": (2, 2), "CD": (0, 3), "DC": (3, 0), "DD": (1, 1)}
@@ -54,8 +55,8 @@ def test_mean_and_fitness_use_the_right_populations(tmp_path):
 
 
 def test_standard_errors_are_over_games():
-    values = {("a", 1): 0.0, ("a", 2): 1.0, ("b", 1): 1.0}
-    assert mean_over_games(values) == {"estimate": 0.75, "se": pytest.approx(0.25), "n": 2}
+    runs = pd.DataFrame({"game": ["a", "a", "b"], "score": [0.0, 1.0, 1.0]})
+    assert over_means(runs, "score", "game") == {"estimate": 0.75, "se": pytest.approx(0.25), "n": 2}
     assert mean_and_se([0.4]) == {"estimate": 0.4, "se": None, "n": 1}
     assert (normalised(5, "travelers_dilemma"), normalised(1.25, "public_goods"), normalised(3, "stag_hunt")) == (
         1, 0.5, None,

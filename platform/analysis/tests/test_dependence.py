@@ -292,7 +292,7 @@ def test_few_false_positives_when_people_meet_again(world):
 @pytest.mark.slow
 @pytest.mark.parametrize("world", WORLDS)
 def test_five_percent_of_false_positives_in_whole_analyses(tmp_path, world, monkeypatch):
-    monkeypatch.setattr("analysis.charts.drawn", lambda table: Figure("effects", "", {}, ""))
+    monkeypatch.setattr("analysis.charts.drawn", lambda table, chart: Figure("effects", "", {}, ""))
     rng, small = np.random.default_rng(5), 0
     for number in range(400):
         data = load(dataset(tmp_path / str(number), {"matches": meetings(rng, **world)}))

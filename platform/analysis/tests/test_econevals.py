@@ -113,10 +113,10 @@ def patience_answers(tmp_path):
 
 def test_the_implied_rate_of_all_choices(patience_answers):
     answers = choices(patience_answers, patience_answers.table("matches", ["match", "config_horizon"]))
-    assert best_overall_rate([{"answers": answers["m000"]}])["rate"] == pytest.approx(0.049)
-    with_one_later = best_overall_rate([{"answers": answers["m001"]}])
+    assert best_overall_rate(answers[answers["match"] == "m000"])["rate"] == pytest.approx(0.049)
+    with_one_later = best_overall_rate(answers[answers["match"] == "m001"])
     assert (with_one_later["rate"], with_one_later["reliability"]) == (pytest.approx(0.039), pytest.approx(0.875))
-    low, high = bootstrap_rates([{"answers": match_answers} for match_answers in answers.values()], Options(draws=200))
+    low, high = bootstrap_rates(answers, Options(draws=200))
     assert (low, high) == (pytest.approx(0.039), pytest.approx(0.049))
     rows = patience_answers.run("econevals.patience", draws=20).tables["rates"].frame.set_index("horizon")
     assert rows.loc["1 year", "published"] == "10.45, 8.00, 6.00"

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from analysis.toolbox.numbers import Result, Row, finite, undefined
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 def bootstrap(
@@ -47,9 +50,9 @@ def bootstrap(
 
 
 def bootstrap_ratio(
-    above: Sequence[float],
-    below: Sequence[float],
-    clusters: Sequence[Any],
+    above: Sequence[float] | pd.Series,
+    below: Sequence[float] | pd.Series,
+    clusters: Sequence[Any] | pd.Series,
     draws: int = 2000,
     seed: int = 1,
     *,

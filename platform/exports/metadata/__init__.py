@@ -29,7 +29,7 @@ def write(target: Folder, facts: DatasetFacts, *, cutoff: datetime) -> None:
     uses = models_used(facts.source, cutoff)
     target.write(psych_ds.LISTING, psych_ds.write_folder(target.path, facts))
     target.write(datacite.FILE, _json(datacite.datacite(facts)))
-    target.write(checklist.FILE, "".join(checklist.checklist(facts, uses)))
+    target.open(checklist.FILE).writelines(checklist.checklist(facts, uses))
     target.write(checklist.DATA_FILE, _json(checklist.as_data(facts, uses)))
     target.close()
     target.write(croissant.FILE, _json(croissant.croissant(facts)))
@@ -37,4 +37,4 @@ def write(target: Folder, facts: DatasetFacts, *, cutoff: datetime) -> None:
 
 
 def _json(document: Any) -> str:
-    return json.dumps(document, ensure_ascii=False, indent=2) + "\n"
+    return json.dumps(document, ensure_ascii=False, indent=2, default=float) + "\n"

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from html import escape
 from typing import Any
 
+from exports import documents
 from exports.alike import mask
 from exports.metadata.facts import DatasetFacts
 from exports.metadata.models_used import ModelUse
@@ -20,7 +20,6 @@ MEANING = (
     "How language models were used, by items of GUIDE-LLM: filled in from the logs, with questions for the authors."
 )
 MEANING_OF_DATA = "The checklist in machine-readable form."
-OPEN = "To be answered by the authors:"
 
 
 @dataclass(frozen=True)
@@ -47,24 +46,7 @@ def as_data(facts: DatasetFacts, uses: Sequence[ModelUse]) -> dict[str, Any]:
     return {
         "checklist": "GUIDE-LLM",
         "as_of": facts.cutoff,
-        "models": [
-            {
-                "endpoint": use.endpoint,
-                "model": use.model,
-                "answered_by": list(use.answered_by),
-                "protocols": list(use.providers),
-                "calls": use.calls,
-                "failed": use.failed,
-                "rule_breaks": use.rule_breaks,
-                "first": use.first.date().isoformat(),
-                "last": use.last.date().isoformat(),
-                "cost_usd": None if use.cost is None else float(use.cost),
-                "purposes": list(use.purposes),
-                "parameters": list(use.parameters),
-                "structured": list(use.structured),
-            }
-            for use in uses
-        ],
+        "models": [vars(use) for use in uses],
         "items": [
             {
                 "item": item.key,
@@ -78,26 +60,9 @@ def as_data(facts: DatasetFacts, uses: Sequence[ModelUse]) -> dict[str, Any]:
     }
 
 
-def checklist(facts: DatasetFacts, uses: Sequence[ModelUse]) -> Iterator[str]:
+def checklist(facts: DatasetFacts, uses: Sequence[ModelUse]) -> Iterator[bytes]:
     """Yield the checklist as a document to complete, piece by piece."""
-    yield f"# {_plain(facts.title)}: reporting checklist\n\n"
-    if not uses:
-        yield "No language model was called for these data, so there is nothing to report.\n"
-        return
-    yield (
-        "The items follow GUIDE-LLM (llm-checklist.com), a checklist for studies with language models in the "
-        "behavioural and social sciences, in our own words. Answers that the logs give are filled in; they cover "
-        f"every call made for this study up to {facts.cutoff}, including those in matches that are not in the "
-        "dataset. The rest is left as questions.\n"
-    )
-    for core, heading in ((True, "Core items"), (False, "Optional items")):
-        yield f"\n## {heading}\n"
-        for item in items(facts, uses):
-            if item.core == core:
-                yield f"\n### {item.key} {item.title}\n\n"
-                yield "".join(f"- {_plain(answer)}\n" for answer in item.answers)
-                if item.question:
-                    yield f"- **{OPEN}** {item.question}\n"
+    return documents.rendered(FILE, title=facts.title, cutoff=facts.cutoff, items=items(facts, uses))
 
 
 def _core(facts: DatasetFacts, uses: Sequence[ModelUse]) -> Iterator[Item]:
@@ -125,7 +90,7 @@ def _core(facts: DatasetFacts, uses: Sequence[ModelUse]) -> Iterator[Item]:
         "B.2",
         "How models were accessed",
         tuple(
-            f"{use.model}: through a programming interface (protocol: {', '.join(use.providers)}; endpoint "
+            f"{use.model}: through a programming interface (protocol: {', '.join(use.protocols)}; endpoint "
             f"“{use.endpoint}”), one request per call; the endpoint's address is not in the dataset."
             for use in uses
         ),
@@ -207,7 +172,7 @@ def _core(facts: DatasetFacts, uses: Sequence[ModelUse]) -> Iterator[Item]:
 
 
 def _optional(facts: DatasetFacts, uses: Sequence[ModelUse]) -> Iterator[Item]:
-    costs = [use.cost for use in uses if use.cost is not None]
+    costs = [use.cost_usd for use in uses if use.cost_usd is not None]
     cost = f"{sum(costs):,.4f} US dollars for models with a known price." if costs else "No price was known."
     for key, title, answers, question in (
         ("O.1", "Why these models", (), "Why these models: performance, openness, reproducibility, ethics, cost?"),
@@ -234,10 +199,7 @@ def _optional(facts: DatasetFacts, uses: Sequence[ModelUse]) -> Iterator[Item]:
 
 def _described_use(use: ModelUse) -> str:
     answered = f"; its provider called it {', '.join(use.answered_by)}" if use.answered_by else ""
-    return (
-        f"{use.model} at endpoint “{use.endpoint}”{answered}; {use.calls:,} calls from "
-        f"{use.first.date().isoformat()} to {use.last.date().isoformat()}."
-    )
+    return f"{use.model} at endpoint “{use.endpoint}”{answered}; {use.calls:,} calls from {use.first} to {use.last}."
 
 
 def _settings(use: ModelUse) -> str:
@@ -282,7 +244,3 @@ def _personal(facts: DatasetFacts) -> tuple[str, ...]:
         "What people wrote in a game was sent unchanged to the models they played with. The software did not send "
         "their names or identifiers; the dataset has markers in their place.",
     )
-
-
-def _plain(text: str) -> str:
-    return escape(" ".join(text.split()), quote=False)

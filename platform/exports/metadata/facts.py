@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from exports.columns import Table
 from exports.manifest import FileEntry
 from exports.metadata.creators import Creator, creators_of
 from exports.parquet import ENDING
 from exports.sources import FrozenVersion, Source, StudySource
-from exports.tables import Table
 from games import registry
 from matches.models import Match
 

@@ -24,22 +24,23 @@ class ModelUse:
 
     Attributes:
         answered_by: the model names that its provider returned, unchanged.
+        first, last: the dates of the first and the last call.
+        cost_usd: None if no price is known.
         parameters: the distinct sets of parameters sent, as JSON.
         structured: how a schema was enforced on answers.
-        cost: US dollars; None if no price is known.
     """
 
     endpoint: str
     model: str
+    answered_by: tuple[str, ...]
+    protocols: tuple[str, ...]
     calls: int
     failed: int
     rule_breaks: int
-    first: datetime
-    last: datetime
-    cost: Decimal | None
+    first: str
+    last: str
+    cost_usd: Decimal | None
     purposes: tuple[str, ...]
-    providers: tuple[str, ...]
-    answered_by: tuple[str, ...]
     parameters: tuple[str, ...]
     structured: tuple[str, ...]
 
@@ -75,10 +76,12 @@ def _use(calls: QuerySet[Call], row: dict[str, Any]) -> ModelUse:
     return ModelUse(
         endpoint=mask(row["endpoint"]),
         model=mask(row["model"]),
-        **{name: row[name] for name in ("calls", "failed", "rule_breaks", "first", "last", "cost")},
-        purposes=distinct_texts("purpose"),
-        providers=distinct_texts("record__provider"),
         answered_by=distinct_texts("record__answered_by"),
+        protocols=distinct_texts("record__provider"),
+        **{name: row[name] for name in ("calls", "failed", "rule_breaks")},
+        **{name: row[name].date().isoformat() for name in ("first", "last")},
+        cost_usd=row["cost"],
+        purposes=distinct_texts("purpose"),
         parameters=distinct_texts("record__parameters"),
         structured=distinct_texts("record__structured"),
     )

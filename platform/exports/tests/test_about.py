@@ -28,7 +28,8 @@ def test_every_column_of_every_table_is_described(game):
     study = building.new_study(slug=f"{game.replace('_', '-')}-study", game=game, agents=script, quiz=False)
     all_tables = tables_for(reading_of(study))
     seen = set()
-    for table, column in codebook.entries(all_tables.values()):
+    for column in codebook.entries(all_tables.values()):
+        table = column.table
         assert len(column.meaning) > 5 and column.meaning.endswith((".", "!", "?")), (table, column.name)
         if column.kind in UNITLESS and not column.name.startswith(GAME_PREFIXES):
             assert column.unit, (table, column.name)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta, timezone
 from decimal import Decimal
@@ -18,12 +18,13 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from conftest import examples
-from exports import parquet
+from exports import folder, parquet
+from exports.columns import Column, Table
 from exports.csvsafe import cell, plain
 from exports.dataset import export
 from exports.errors import WrongValueType
 from exports.folder import Folder
-from exports.tables import Column, Table
+from exports.pieces import Pieces
 from exports.tests import building
 from exports.tests.test_dataset import rows
 from exports.verify import verify
@@ -67,11 +68,22 @@ VALUES = st.fixed_dictionaries(
 )
 
 
+def write(folder: Path, table: Table, portions: Iterable[Sequence[Any]], names: Iterable[str]) -> None:
+    """Write the rows of each portion to the files of a table."""
+    files = dict.fromkeys(names, table)
+    with Folder(folder, names=[], overwrite=True) as target:
+        target.open_for_pieces(files)
+        for rows in portions:
+            (folder / "pieces").mkdir()
+            with Pieces(folder / "pieces", files) as pieces:
+                for row in rows:
+                    pieces.row(table.name, row)
+            target.join(folder / "pieces", pieces.rows)
+
+
 def written_and_read(folder: Path, examples: Sequence[dict[str, Any]]) -> tuple[list[list[str]], list[tuple[Any, ...]]]:
     """Return the examples as read back from CSV and from Parquet."""
-    with Folder(folder, names=[], overwrite=True) as target:
-        target.open("made_up.csv", header=TABLE.header).write(TABLE.csv_lines(TABLE.values(row) for row in examples))
-        parquet.write_whole(target, TABLE, examples)
+    write(folder, TABLE, [examples], ["made_up.csv", "made_up.parquet"])
     with (folder / "made_up.csv").open(encoding="utf-8", newline="") as opened:
         header, *records = csv.reader(opened, strict=True)
     assert header == list(KINDS) == parquet.columns_in(folder / "made_up.parquet")
@@ -127,14 +139,10 @@ def test_amounts_of_money_are_read_back_exactly():
 
 
 def test_row_groups_are_bounded(tmp_path, monkeypatch):
-    monkeypatch.setattr(parquet, "GROUP_ROWS", 100)
+    monkeypatch.setattr(folder, "GROUP_ROWS", 100)
     table = replace(TABLE, columns=[TABLE.columns[5]])
-    schema = parquet.schema_of(table)
-    with Folder(tmp_path / "d", names=[], overwrite=False) as target:
-        joined = parquet.JoinedParquet(target.open("made_up.parquet", header=b""), table)
-        for first in range(0, 1000, 50):
-            joined.add_batch(parquet.batch_of(table, [[i] for i in range(first, first + 50)], schema))
-        joined.close()
+    portions = [[{"integer": i} for i in range(first, first + 50)] for first in range(0, 1000, 50)]
+    write(tmp_path / "d", table, portions, ["made_up.parquet"])
     file = pq.ParquetFile(tmp_path / "d" / "made_up.parquet")
     assert file.metadata.num_row_groups == 10
     assert file.read().column("integer").to_pylist() == list(range(1000))

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import re
 import uuid
+from collections import defaultdict
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
-from django.contrib import admin, messages
+from django.contrib import admin
 from django.core.exceptions import PermissionDenied
 from django.db import transaction
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http import HttpRequest, HttpResponse
 from django.urls import URLPattern, reverse
 from django.utils.formats import date_format
 from django.utils.translation import gettext as _
@@ -18,11 +21,9 @@ from django.views.decorators.http import require_POST
 from unfold.decorators import display
 
 from audit.actions import Action
-from marketplaces.desks import Desk, current_base_pay
+from marketplaces.desks import Desk
 from marketplaces.kinds import MarketplaceError, NotPossible, Unclear
-from marketplaces.models import Recruitment
 from marketplaces.mturk import fees, publishing
-from marketplaces.mturk.client import requester_of
 from marketplaces.mturk.forms import ExtendForm, ProlongForm, TaskForm
 from marketplaces.mturk.models import KEY, Hit
 from participants.admin import ReadOnlyAdmin
@@ -52,9 +53,14 @@ def _price(hit: Hit) -> str:
     ).format(each=each)
 
 
+def _exists(hit: Hit) -> bool:
+    return hit.state != Hit.State.DISPOSED
+
+
 def _on_task(title: Any, does: Callable[[Given], None], done: Any, explains: Any, log: Action, **more: Any) -> Act:
     """Return an action on a task that mTurk has; its entry comes first, because its outcome may remain unknown."""
-    return Act(title, does, done, explains=explains, log=log, log_first=True, hindrance=_unconfirmed, **more)
+    options = {"log_first": True, "hindrance": _unconfirmed, "offered": _exists, **more}
+    return Act(title, does, done, explains=explains, log=log, **options)
 
 
 def _send(given: Given) -> str:
@@ -77,7 +83,10 @@ def _send(given: Given) -> str:
 class HitAdmin(Desk, ReadOnlyAdmin):
     """List of tasks, and the desk of each study."""
 
-    desk_title = "Mechanical Turk"
+    kind, desk_title = KEY, "Mechanical Turk"
+    id_field, id_pattern = "hit_id", re.compile(r"[A-Za-z0-9]{1,64}")
+    id_rule = gettext_lazy("A task's ID consists of letters and digits.")
+    adopted = gettext_lazy("Imported: you can now pay its workers here.")
     list_display = ["title", "study", "status_label", "reward", "assignments", "pending", "available", "expires_at"]
     list_select_related = ["study"]
     list_filter = ["state"]
@@ -88,7 +97,11 @@ class HitAdmin(Desk, ReadOnlyAdmin):
     readonly_fields = fields
     acts = {
         "again": Act(
-            gettext_lazy("Send the order again"), _send, log=Action.PUBLISHED, log_first=True, hindrance=_unordered
+            gettext_lazy("Send it again (no duplicate task)"),
+            _send,
+            log=Action.PUBLISHED,
+            log_first=True,
+            hindrance=_unordered,
         ),
         "extend": _on_task(
             gettext_lazy("More assignments"),
@@ -161,24 +174,25 @@ class HitAdmin(Desk, ReadOnlyAdmin):
     def of_study(self, request: HttpRequest, study_id: int) -> HttpResponse:
         """Show the study's tasks and everyone who came from them."""
         study = self.study_of(request, study_id)
-        recruitment = Recruitment.objects.filter(study=study, account__kind=KEY).select_related("account").first()
+        hits = Hit.objects.filter(study=study).select_related("account", "study")
+        rights: defaultdict[int, dict[tuple[Role, bool], bool]] = defaultdict(dict)
         context = {
-            **(self.people_of(request, study, recruitment.account) if recruitment is not None else {}),
-            "recruitment": recruitment,
-            "hits": Hit.objects.filter(study=study).select_related("account"),
-            "base": current_base_pay(study),
+            **self.context_of(request, study),
+            "hits": [(hit, self.buttons_of(request, hit, rights[hit.account_id])) for hit in hits],
             "may_change": parts.may(request.user, study, role=Role.EDITOR),
-            "may_delete": parts.may(request.user, study, role=Role.OWNER),
         }
         return self._page(request, "desk.html", _("{study} on Mechanical Turk").format(study=study), study, context)
 
     def publish(self, request: HttpRequest, study_id: int) -> HttpResponse:
         """Publish a new task: fill in the form, review the cost, and confirm."""
         study, title = self.study_of(request, study_id, role=Role.EDITOR), _("Publish on Mechanical Turk")
+        address = request.build_absolute_uri(study.get_absolute_url())
         try:
-            account = self.account_for(request, study, kind=KEY)
-            version = publishing.launched_version(study)
-            address = request.build_absolute_uri(study.get_absolute_url())
+            version, account = publishing.ready(study)
+            if not parts.may(request.user, account, role=Role.EDITOR):
+                raise NotPossible(
+                    _("Only editors and owners of the study's account may recruit with it. Ask one of them.")
+                )
             publishing.refuse_address(address, account)
         except NotPossible as reason:
             return self._page(request, "publish.html", title, study, {"reason": str(reason)})
@@ -190,46 +204,19 @@ class HitAdmin(Desk, ReadOnlyAdmin):
             return self._page(request, "publish.html", title, study, context)
         task, token = form.task(), form.cleaned_data["token"]
         try:
-            available = requester_of(account).balance()
+            price = publishing.price_of(version, account, assignments=task["assignments"])
         except MarketplaceError as error:
             return self._page(request, "publish.html", title, study, {**context, "error": str(error)})
-        cost = publishing.cost_of(version, assignments=task["assignments"], available=available)
-        if cost.missing or "confirmed" not in request.POST:
-            return self._page(request, "confirm.html", title, study, {**context, "task": task, "cost": cost})
+        if price.missing or "confirmed" not in request.POST:
+            return self._page(request, "confirm.html", title, study, {**context, "task": task, "cost": price})
         with transaction.atomic():
-            hit, is_new = publishing.order(study=study, account=account, token=token, by=request.user, **task)
+            hit, is_new = publishing.order(study=study, token=token, by=request.user, **task)
             if hit.study_id != study.pk:
                 raise PermissionDenied
             if is_new:
                 details = {"assignments": hit.assignments, "reward": str(hit.reward), "account": str(account)}
                 self.record_action(request, hit, Action.PUBLISHED, "Ordered a task on Mechanical Turk.", details)
-        return self._answered(request, study, lambda: _send(Given(hit, request, {})))
-
-    def adopt(self, request: HttpRequest, study_id: int) -> HttpResponse:
-        """Add a task created elsewhere to the study."""
-        study = self.study_of(request, study_id, role=Role.EDITOR)
-        hit_id = request.POST.get("hit_id", "").strip()
-
-        def act() -> str:
-            try:
-                account = self.account_for(request, study, kind=KEY)
-                if not (hit_id.isascii() and hit_id.isalnum() and len(hit_id) <= 64):
-                    raise NotPossible(_("A task's ID consists of letters and digits."))
-                hit = publishing.adopt(study=study, account=account, hit_id=hit_id, by=request.user)
-            except (MarketplaceError, NotPossible) as reason:
-                raise NotPossible(_("Not imported: {reason}").format(reason=reason)) from None
-            self.record_action(request, hit, Action.MADE, "Imported a task that was created elsewhere.")
-            return _("Imported: you can now pay its workers here.")
-
-        return self._answered(request, study, act)
-
-    def _answered(self, request: HttpRequest, study: Study, act: Any) -> HttpResponse:
-        """Do something, say what came of it, and return to the desk."""
-        try:
-            self.message_user(request, act(), messages.SUCCESS)
-        except (MarketplaceError, NotPossible) as reason:
-            self.message_user(request, str(reason), messages.ERROR)
-        return HttpResponseRedirect(_desk_of(study))
+        return self.carry_out(request, hit, replace(self.acts["again"], log=None, hindrance=lambda hit: ""))
 
     def _page(self, request: HttpRequest, template: str, title: str, study: Study, context: Any) -> HttpResponse:
         full_context = {"study": study, "desk": _desk_of(study), **context}

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import io
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from datetime import datetime
 from decimal import Decimal
 from functools import cache, lru_cache
@@ -23,9 +23,9 @@ from django.utils.translation import gettext_lazy
 from django.views.decorators.debug import sensitive_variables
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from marketplaces.kinds import MarketplaceError, Unclear
+from marketplaces.calls import send
+from marketplaces.kinds import NotSent, NotThere, Refused, Unclear
 from marketplaces.models import Account, credentials_of
-from outgoing.client import AddressRefused, ask
 
 if TYPE_CHECKING:
     from botocore.awsrequest import AWSPreparedRequest, AWSResponse
@@ -60,32 +60,29 @@ _MESSAGES: dict[str, str | Promise] = {
         "The access key is not allowed to use Mechanical Turk. Give its AWS user the permission "
         "AmazonMechanicalTurkFullAccess."
     ),
-    "addressrefused": gettext_lazy(
-        "The account's address leads to a private network. The administrator of this server can allow it (LOCAL_HOSTS)."
-    ),
     "throttlingexception": gettext_lazy("Mechanical Turk received too many requests. Try again in a minute."),
     "requestexpired": gettext_lazy("This server's clock is wrong, so Mechanical Turk refuses its requests."),
     "notsignedin": gettext_lazy(
         "The account has no access key yet, or it can no longer be read. Enter it on the account's page."
     ),
 }
-RETRYABLE_CODES = frozenset(
-    {
-        "throttlingexception", "requestexpired", "notsignedin", "unrecognizedclientexception",
-        "invalidsignatureexception", "signaturedoesnotmatch", "accessdeniedexception", "addressrefused",
-    }
-)  # fmt: skip
-"""Error codes that say nothing about the request itself: it can be repeated once the account or the time allows it."""
+_KINDS: dict[str, type[Refused]] = {
+    **dict.fromkeys(("assignmentdoesnotexist", "hitdoesnotexist"), NotThere),
+    **dict.fromkeys(
+        ("throttlingexception", "requestexpired", "notsignedin", "unrecognizedclientexception",
+         "invalidsignatureexception", "signaturedoesnotmatch", "accessdeniedexception"),
+        NotSent,
+    ),
+}  # fmt: skip
+"""Codes of other kinds than Refused: a request can be repeated once the account or the time allows it (NotSent)."""
 
 
-class Refused(MarketplaceError):
-    """mTurk refused the request: nothing took effect. `code` is its error code, in lower case without namespace."""
-
-    def __init__(self, code: str):
-        self.code = code.rpartition(".")[2].lower()
-        shown_code = self.code if self.code.isalnum() else _("no reason given")
-        unknown = _("Mechanical Turk refused the request ({code}).").format(code=shown_code)
-        super().__init__(str(_MESSAGES.get(self.code, unknown)))
+def refusal_for(code: str) -> Refused:
+    """Return the error for mTurk's error code; its `reason` is the code in lower case without namespace."""
+    code = code.rpartition(".")[2].lower()
+    shown_code = code if code.isalnum() else _("no reason given")
+    unknown = _("Mechanical Turk refused the request ({code}).").format(code=shown_code)
+    return _KINDS.get(code, Refused)(_MESSAGES.get(code, unknown), reason=code)
 
 
 class _Record(BaseModel):
@@ -137,11 +134,6 @@ class _QualificationType(_Record):
     name: str = Field(alias="Name")
 
 
-class _Created(_Record):
-    hit_id: str = Field(alias="HITId", min_length=1)
-    annotation: str = Field("", alias="RequesterAnnotation")
-
-
 class _Balance(_Record):
     available: Decimal = Field(alias="AvailableBalance")
 
@@ -165,17 +157,16 @@ class Requester:
         Args:
             fields: the other parameters of CreateHIT, under mTurk's own names.
         """
-        try:
-            answer = self.call("create_hit", UniqueRequestToken=str(token), RequesterAnnotation=str(token), **fields)
-        except Refused as refusal:
-            if refusal.code == "hitalreadyexists" and (existing_id := self.hit_by_annotation(str(token))):
-                return existing_id
-            raise
-        return _read(_Created, answer.get("HIT")).hit_id
+        tokens = {"UniqueRequestToken": str(token), "RequesterAnnotation": str(token)}
+        if answer := self.call("create_hit", harmless="hitalreadyexists", **tokens, **fields):
+            return _read(HitNow, answer.get("HIT")).hit_id
+        if existing_id := self.hit_by_annotation(str(token)):
+            return existing_id
+        raise refusal_for("HITAlreadyExists")
 
     def hit_by_annotation(self, annotation: str) -> str:
         """Return the ID of the task created with this annotation, or an empty string if there is none."""
-        hits = self.rows("list_hits", "HITs", _Created)
+        hits = self.rows("list_hits", "HITs", HitNow)
         return next((hit.hit_id for hit in hits if hit.annotation == annotation), "")
 
     def hit(self, hit_id: str) -> HitNow:
@@ -188,39 +179,26 @@ class Requester:
 
     def assignment(self, assignment_id: str) -> AssignmentNow | None:
         """Return an assignment, or None if it is not submitted: still in progress, returned or abandoned."""
-        try:
-            answer = self.call("get_assignment", AssignmentId=assignment_id)
-        except Refused as refusal:
-            if refusal.code == "invalidassignmentstate":
-                return None
-            raise
-        return _read(AssignmentNow, answer.get("Assignment"))
+        answer = self.call("get_assignment", harmless="invalidassignmentstate", AssignmentId=assignment_id)
+        return _read(AssignmentNow, answer.get("Assignment")) if answer else None
 
     def qualification(self, name: str, description: str) -> str:
         """Return the ID of our qualification with this name; create the qualification if it does not exist."""
         order = {"Name": name, "Description": description, "QualificationTypeStatus": "Active"}
-        try:
-            created = self.call("create_qualification_type", **order).get("QualificationType")
-        except Refused as refusal:
-            if refusal.code != "qualificationtypealreadyexists":
-                raise
-            query = {"Query": name, "MustBeRequestable": False, "MustBeOwnedByCaller": True}
-            for existing in self.rows("list_qualification_types", "QualificationTypes", _QualificationType, **query):
-                if existing.name == name:
-                    return existing.key
-            raise _malformed_answer() from None
-        return _read(_QualificationType, created).key
+        if created := self.call("create_qualification_type", harmless="qualificationtypealreadyexists", **order):
+            return _read(_QualificationType, created.get("QualificationType")).key
+        query = {"Query": name, "MustBeRequestable": False, "MustBeOwnedByCaller": True}
+        for existing in self.rows("list_qualification_types", "QualificationTypes", _QualificationType, **query):
+            if existing.name == name:
+                return existing.key
+        raise _malformed_answer()
 
     # ---- requests --------------------------------------------------------------------------------------
 
     @sensitive_variables()
     def once(self, operation: str, token: UUID, **parameters: Any) -> None:
         """Call an operation that a repeated call with the same token does not perform again."""
-        try:
-            self.call(operation, UniqueRequestToken=str(token), **parameters)
-        except Refused as refusal:
-            if refusal.code != "duplicaterequest":
-                raise
+        self.call(operation, harmless="duplicaterequest", UniqueRequestToken=str(token), **parameters)
 
     def rows(self, operation: str, name: str, kind: type[Read], **parameters: Any) -> Iterator[Read]:
         """Yield all rows of a list, page by page."""
@@ -236,18 +214,25 @@ class Requester:
             token = {"NextToken": next_token}
 
     @sensitive_variables()
-    def call(self, operation: str, **parameters: Any) -> dict[str, Any]:
-        """Call an operation under boto3's name for it, with mTurk's names of parameters; return the whole answer."""
+    def call(self, operation: str, *, harmless: str = "", **parameters: Any) -> dict[str, Any]:
+        """Call an operation under boto3's name for it, with mTurk's names of parameters; return the whole answer.
+
+        Args:
+            harmless: the code of a refusal after which the answer is {}.
+        """
         from botocore.exceptions import ClientError, ParamValidationError
 
         try:
             answer: dict[str, Any] = getattr(self._client, operation)(**parameters)
         except ClientError as error:
-            raise _error_for(error) from None
+            failure = _error_for(error)
+            if harmless and isinstance(failure, Refused) and failure.reason == harmless:
+                return {}
+            raise failure from None
         except ParamValidationError:
-            raise Refused("ParameterValidationError") from None
-        except AddressRefused:
-            raise Refused("AddressRefused") from None
+            raise refusal_for("ParameterValidationError") from None
+        except NotSent:
+            raise
         except Exception:  # noqa: BLE001  (whatever the service sent, an unreadable answer is no answer)
             raise _malformed_answer() from None
         kind = answer.get("ResponseMetadata", {}).get("HTTPHeaders", {}).get("content-type", "json")
@@ -261,7 +246,7 @@ def requester_of(account: Account) -> Requester:
     """Return a client signed in with an account's credentials; raise Refused if they are incomplete."""
     credentials = credentials_of(account) or {}
     if not credentials.get(KEY_ID) or not credentials.get(SECRET) or not account.base_address:
-        raise Refused("NotSignedIn")
+        raise refusal_for("NotSignedIn")
     return Requester(_client(account.base_address, credentials[KEY_ID], credentials[SECRET]))
 
 
@@ -290,7 +275,9 @@ def _send(request: AWSPreparedRequest, **_arguments: Any) -> AWSResponse:
 
     timeout = httpx2.Timeout(ANSWER_SECONDS, connect=CONNECT_SECONDS)
     headers = dict(request.headers.items())
-    answer = ask(request.method, request.url, content=request.body, headers=headers, timeout=timeout)
+    answer = send(
+        "Mechanical Turk", request.method, request.url, content=request.body, headers=headers, timeout=timeout
+    )
     raw = HTTPResponse(io.BytesIO(answer.content), preload_content=False)
     return AWSResponse(request.url, answer.status_code, dict(answer.headers), raw)
 
@@ -304,10 +291,10 @@ def _session() -> Any:
 
 
 def _error_for(error: ClientError) -> Refused | Unclear:
-    answer: Mapping[str, Any] = error.response
+    answer: Any = error.response
     if not 400 <= answer.get("ResponseMetadata", {}).get("HTTPStatusCode", 0) < 500:
         return _malformed_answer()
-    return Refused(str(answer.get("TurkErrorCode") or answer.get("Error", {}).get("Code") or ""))
+    return refusal_for(str(answer.get("TurkErrorCode") or answer.get("Error", {}).get("Code") or ""))
 
 
 def _malformed_answer() -> Unclear:

@@ -14,7 +14,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 
-from django.core.validators import MinLengthValidator
 from django.db import transaction
 from django.forms import Form
 from django.utils import timezone
@@ -25,10 +24,10 @@ from django.utils.translation import gettext_lazy
 from audit.actions import Action
 from marketplaces import submissions
 from marketplaces.fields import text
-from marketplaces.kinds import NotPossible
+from marketplaces.kinds import NotPossible, NotThere
 from marketplaces.models import Account, Recruitment, Submission
 from marketplaces.mturk import publishing
-from marketplaces.mturk.client import AssignmentNow, Holder, Refused, Requester, requester_of
+from marketplaces.mturk.client import AssignmentNow, Holder, Requester, requester_of
 from marketplaces.mturk.models import KEY, Granted, Hit, Qualification
 from marketplaces.submissions import Report
 from matches.models import Match
@@ -67,9 +66,7 @@ def _sync_hit(hit: Hit, requester: Requester) -> None:
     hit_id, asked_at = str(hit.hit_id), timezone.now()
     try:
         current, assignments = requester.hit(hit_id), requester.assignments(hit_id)
-    except Refused as refusal:
-        if refusal.code != "hitdoesnotexist":
-            raise
+    except NotThere as refusal:
         publishing.save(hit, state=Hit.State.DISPOSED, available=0, pending=0, problem=str(refusal))
         return
     publishing.record_status(hit, current)
@@ -116,7 +113,9 @@ def sync_qualifications(account: Account, game: str, requester: Requester) -> No
         query = {"QualificationTypeId": own.qualification_id, "Status": "Granted"}
         for holder in requester.rows("list_workers_with_qualification_type", "Qualifications", Holder, **query):
             if holder.value + own.hours * 60 <= minute(timezone.now()):
-                _change(requester, "disassociate", "from", own, holder.worker, "invalidqualificationstate")
+                order = {"QualificationTypeId": own.qualification_id, "WorkerId": holder.worker}
+                operation, harmless = "disassociate_qualification_from_worker", "invalidqualificationstate"
+                requester.call(operation, harmless=harmless, **order)
 
 
 def _grant_to_starters(own: Qualification, requester: Requester) -> None:
@@ -127,21 +126,11 @@ def _grant_to_starters(own: Qualification, requester: Requester) -> None:
         arrived_at__gt=since, identity__recruiter=KEY, placement__version__in=with_game
     ).exclude(pk__in=own.granted.values("enrolment"))
     for enrolment in starters.select_related("identity").order_by("arrived_at"):
+        order = {"QualificationTypeId": own.qualification_id, "WorkerId": enrolment.identity.worker}
         more = {"IntegerValue": minute(enrolment.arrived_at), "SendNotification": False}
-        _change(requester, "associate", "with", own, enrolment.identity.worker, "workerdoesnotexist", **more)
+        operation = "associate_qualification_with_worker"
+        requester.call(operation, harmless="workerdoesnotexist", **order, **more)
         Granted.objects.get_or_create(qualification=own, enrolment=enrolment)
-
-
-def _change(
-    requester: Requester, verb: str, word: str, own: Qualification, worker: str, harmless: str, **more: int
-) -> None:
-    """Grant or revoke a qualification; a refusal with the code `harmless` changes nothing."""
-    order = {"QualificationTypeId": own.qualification_id, "WorkerId": worker, **more}
-    try:
-        requester.call(f"{verb}_qualification_{word}_worker", **order)
-    except Refused as refusal:
-        if refusal.code != harmless:
-            raise
 
 
 def minute(time: datetime) -> int:
@@ -151,7 +140,6 @@ def minute(time: datetime) -> int:
 
 # ---- decisions -------------------------------------------------------------------------------------
 
-SHORTEST_REASON, LONGEST_REASON = 20, 1000
 REVERSAL_PERIOD = timedelta(days=30)
 """Time after submission in which mTurk lets a rejected assignment be approved (API reference, "ApproveAssignment")."""
 STATUS = Submission.Status
@@ -264,26 +252,17 @@ def take_back(given: Given) -> None:
 
 
 class RejectForm(Form):
-    """Form for the reason for rejecting an assignment."""
-
     reason = text(
         gettext_lazy("Reason (shown to the worker)"),
-        LONGEST_REASON,
+        1000,
         gettext_lazy("20 to 1000 characters."),
         rows=4,
-        validators=[MinLengthValidator(SHORTEST_REASON)],
+        min_length=20,
     )
 
 
 ACTS: Mapping[str, Act] = {
-    "reject": submissions.rejection(
-        RejectForm,
-        gettext_lazy(
-            "Rejected workers are not paid, and the rejection lowers their approval rate on Mechanical Turk, which "
-            "limits the work they can get. Reject only work that was clearly not done. A failed attention check alone "
-            "is not a sufficient reason."
-        ),
-    ),
+    "reject": submissions.rejection(RejectForm, RULES),
     "take_back": submissions.decision(
         gettext_lazy("Undo a rejection"),
         take_back,

@@ -8,6 +8,7 @@ from typing import Any
 
 from django import forms
 from django.core.exceptions import ValidationError
+from django.core.validators import MinValueValidator
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
@@ -76,8 +77,10 @@ class TaskForm(forms.Form):
 
     def __init__(self, *args: Any, study: Study, version: Version, **kwargs: Any):
         super().__init__(*args, **kwargs)
-        self._study = study
-        self._least_minutes = version.plan.minutes
+        too_short = gettext(
+            "The study itself allows {minutes} minutes. With a shorter limit, workers could not submit in time."
+        ).format(minutes=version.plan.minutes)
+        self.fields["minutes"].validators.append(MinValueValidator(version.plan.minutes, too_short))
         self._rest_hours = study.entry_rules().rest_hours
         if self._rest_hours:
             self.fields["hides_from_unrested"].help_text = gettext(
@@ -114,16 +117,6 @@ class TaskForm(forms.Form):
         if invalid:
             raise ValidationError(gettext("Country codes have two letters: {wrong}.").format(wrong=", ".join(invalid)))
         return ", ".join(dict.fromkeys(codes))
-
-    def clean_minutes(self) -> int:
-        minutes: int = self.cleaned_data["minutes"]
-        if minutes < self._least_minutes:
-            raise ValidationError(
-                gettext(
-                    "The study itself allows {minutes} minutes. With a shorter limit, workers could not submit in time."
-                ).format(minutes=self._least_minutes)
-            )
-        return minutes
 
     def task(self) -> dict[str, Any]:
         """Return the requested task as fields of `models.Hit`."""

@@ -24,6 +24,7 @@ KIND = Kind(
         "production": "https://mturk-requester.us-east-1.amazonaws.com",
         "sandbox": "https://mturk-requester-sandbox.us-east-1.amazonaws.com",
     },
+    pages={"production": "https://www.mturk.com", "sandbox": "https://workersandbox.mturk.com"},
     desk="admin:mturk_hit_of_study",
     listed=Listed(gettext_lazy("Tasks on mTurk"), "work", "mturk_hit"),
     frames=("https://*.mturk.com",),

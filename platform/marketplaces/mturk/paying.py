@@ -5,41 +5,26 @@ Before every payment, Parley asks mTurk whose assignment it is and which task it
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from decimal import Decimal
 
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from marketplaces import submissions
-from marketplaces.kinds import MarketplaceError, Unclear
+from marketplaces import paying
+from marketplaces.kinds import NotThere, Refused
 from marketplaces.models import Account, Submission
 from marketplaces.mturk import fees
-from marketplaces.mturk.client import RETRYABLE_CODES, AssignmentNow, BonusNow, Refused, Requester, requester_of
+from marketplaces.mturk.client import AssignmentNow, BonusNow, Requester, requester_of
 from marketplaces.mturk.deciding import report_of
 from marketplaces.mturk.models import KEY, Hit
-from payouts import payers
-from payouts.payers import Answer, AssignmentStatus, Order, Outcome, PaymentMethod, Unreachable
+from marketplaces.paying import reachable
+from marketplaces.submissions import ASSIGNMENT_STATUSES, STATUS
+from payouts.payers import Answer, AssignmentStatus, Order, Outcome, Payer, Unreachable
 
 CURRENCY = "USD"
 MOST_FEEDBACK = 1000
 """Maximum length of a message to a worker, in characters."""
-
-
-def payer_of(study: str) -> MturkPayer:
-    """Return the payer for the study with this short name.
-
-    Raises:
-        Unreachable: the study has no Mechanical Turk account, or the account cannot sign in.
-    """
-    account = account_of(study)
-    if account is None:
-        raise Unreachable(_("First choose a Mechanical Turk account for the study (Recruitments)."))
-    try:
-        return MturkPayer(study, requester_of(account))
-    except MarketplaceError as error:
-        raise Unreachable(str(error)) from None
+_NOT_THEIRS = gettext_lazy("The assignment is not this worker's, or not from this study.")
 
 
 def account_of(study: str) -> Account | None:
@@ -47,17 +32,26 @@ def account_of(study: str) -> Account | None:
     return Account.objects.filter(kind=KEY, recruitments__study__slug=study).first()
 
 
-class MturkPayer:
-    """Pays the participants of one study (`payouts.payers.Payer`)."""
+class MturkPayer(Payer):
+    """Pays the participants of the study with this short name (`payouts.payers.Payer`).
+
+    Raises:
+        Unreachable: the study has no Mechanical Turk account, or the account cannot sign in.
+    """
 
     may_repeat = True
 
-    def __init__(self, study: str, requester: Requester):
-        self._study, self._requester = study, requester
+    def __init__(self, study: str):
+        account = account_of(study)
+        if account is None:
+            raise Unreachable(_("First choose a Mechanical Turk account for the study (Recruitments)."))
+        self._study = study
+        with reachable():
+            self._requester: Requester = requester_of(account)
 
     def balance(self) -> tuple[Decimal, str]:
         """Return the available balance in US dollars, without what is held for published tasks."""
-        with _reachable():
+        with reachable():
             return self._requester.balance(), CURRENCY
 
     def fee(self, order: Order) -> Decimal:
@@ -69,20 +63,16 @@ class MturkPayer:
 
     def assignment_status(self, order: Order) -> AssignmentStatus:
         """Return the assignment's status, after checking that it is this worker's and belongs to this study."""
-        try:
-            with _reachable():
+        with reachable():
+            try:
                 assignment = self._requester.assignment(_assignment_of(order))
-                if assignment is None:
-                    return self._unsubmitted(order)
-        except Refused as refusal:
-            if refusal.code == "assignmentdoesnotexist":
+            except NotThere:
                 return AssignmentStatus.UNKNOWN
-            raise Unreachable(str(refusal)) from None
+            if assignment is None:
+                return self._unsubmitted(order)
         if self._task_of(assignment, order) is None:
             return AssignmentStatus.SOMEBODY_ELSE
-        if assignment.status == "Rejected" and _is_rejection_undone(assignment):
-            return AssignmentStatus.SUBMITTED
-        return submissions.ASSIGNMENT_STATUSES[report_of(assignment).fields["status"]]
+        return ASSIGNMENT_STATUSES[_status_of(assignment)]
 
     def prepare(self, order: Order) -> str:
         """Prepare nothing: mTurk pays with a single call."""
@@ -93,20 +83,18 @@ class MturkPayer:
         if order.currency != CURRENCY:
             return Answer(Outcome.REFUSED, _("Mechanical Turk pays only in US dollars."))
         try:
-            with _reachable():
+            with reachable(refused=False):
                 return self._pay(order)
         except Refused as refusal:
             return Answer(Outcome.REFUSED, str(refusal))
 
     def look_up(self, order: Order) -> Answer:
         """Look up the status of an order by the assignment's status or the bonuses paid for it."""
-        try:
-            with _reachable():
+        with reachable():
+            try:
                 return self._look_up_base(order) if order.reason == "base" else self._look_up_bonus(order)
-        except Refused as refusal:
-            if refusal.code == "assignmentdoesnotexist":
-                return Answer(Outcome.NOT_FOUND, str(refusal))
-            raise Unreachable(str(refusal)) from None
+            except NotThere as error:
+                return Answer(Outcome.NOT_FOUND, str(error))
 
     # ---- the two kinds of payment --------------------------------------------------------------------------
 
@@ -117,7 +105,7 @@ class MturkPayer:
             return Answer(Outcome.REFUSED, message)
         task = self._task_of(assignment, order)
         if task is None:
-            return Answer(Outcome.REFUSED, _("The assignment is not this worker's, or not from this study."))
+            return Answer(Outcome.REFUSED, str(_NOT_THEIRS))
         if order.reason == "base":
             return self._approve(assignment, task, order)
         reason = f"{order.message or _('Bonus')} ({reference_of(order)})"[-MOST_FEEDBACK:]
@@ -127,21 +115,18 @@ class MturkPayer:
         return Answer(Outcome.CONFIRMED)
 
     def _approve(self, assignment: AssignmentNow, task: Hit, order: Order) -> Answer:
-        if assignment.status == "Approved":
-            return _approved(task, order)
-        rejected = assignment.status == "Rejected"
-        if rejected and not _is_rejection_undone(assignment):
-            return Answer(Outcome.REFUSED, _("The assignment was rejected."))
+        if _status_of(assignment) != STATUS.SUBMITTED:
+            return self._decided(assignment, order)
         if task.reward != order.amount:
             message = _("The task's reward is {reward}, but the ledger says {amount}. Decide yourself which is right.")
             return Answer(Outcome.REFUSED, message.format(reward=task.reward, amount=order.amount))
+        feedback = {"RequesterFeedback": order.message[:MOST_FEEDBACK]} if order.message else {}
+        override, key = assignment.status == "Rejected", assignment.assignment_id
         try:
-            feedback = {"RequesterFeedback": order.message[:MOST_FEEDBACK]} if order.message else {}
-            key = assignment.assignment_id
-            self._requester.call("approve_assignment", AssignmentId=key, OverrideRejection=rejected, **feedback)
+            self._requester.call("approve_assignment", AssignmentId=key, OverrideRejection=override, **feedback)
         except Refused as refusal:
             # Someone may have approved or rejected it since we asked for its status.
-            if refusal.code == "invalidassignmentstate":
+            if refusal.reason == "invalidassignmentstate":
                 answer = self._look_up_base(order)
                 if answer.outcome is not Outcome.NOT_FOUND:
                     return answer
@@ -150,20 +135,28 @@ class MturkPayer:
 
     def _look_up_base(self, order: Order) -> Answer:
         assignment = self._requester.assignment(_assignment_of(order))
-        if assignment is None or assignment.status == "Submitted":
+        if assignment is None or _status_of(assignment) == STATUS.SUBMITTED:
             return Answer(Outcome.NOT_FOUND)
-        if assignment.status == "Rejected" and _is_rejection_undone(assignment):
-            return Answer(Outcome.NOT_FOUND)
+        return self._decided(assignment, order)
+
+    def _decided(self, assignment: AssignmentNow, order: Order) -> Answer:
+        """Return the answer for a decided assignment: approval pays the task's reward, no matter who approved it."""
         task = self._task_of(assignment, order)
-        if assignment.status == "Approved" and task is not None:
-            return _approved(task, order)
-        return Answer(Outcome.REFUSED, _("The assignment was rejected, or is not this worker's."))
+        if assignment.status != "Approved":
+            return Answer(Outcome.REFUSED, _("The assignment was rejected."))
+        if task is None:
+            return Answer(Outcome.REFUSED, str(_NOT_THEIRS))
+        if task.reward == order.amount:
+            return Answer(Outcome.CONFIRMED)
+        message = _(
+            "The assignment is approved, so the worker received the task's reward of {reward}, but the ledger says "
+            "{amount}. Settle the difference yourself, then mark the payment as paid."
+        )
+        return Answer(Outcome.REFUSED, message.format(reward=task.reward, amount=order.amount))
 
     def _look_up_bonus(self, order: Order) -> Answer:
-        mark = f"({reference_of(order)})"
-        listed = self._requester.rows(
-            "list_bonus_payments", "BonusPayments", BonusNow, AssignmentId=_assignment_of(order)
-        )
+        query, mark = {"AssignmentId": _assignment_of(order)}, f"({reference_of(order)})"
+        listed = self._requester.rows("list_bonus_payments", "BonusPayments", BonusNow, **query)
         is_paid = any(bonus.reason.endswith(mark) for bonus in listed)
         return Answer(Outcome.CONFIRMED if is_paid else Outcome.NOT_FOUND)
 
@@ -185,17 +178,11 @@ class MturkPayer:
         return AssignmentStatus.RETURNED if self._requester.hit(task.hit_id).pending == 0 else AssignmentStatus.WORKING
 
 
-def _approved(task: Hit, order: Order) -> Answer:
-    """Return the answer for an approved assignment: approval pays the task's reward, no matter who approved it."""
-    if task.reward == order.amount:
-        return Answer(Outcome.CONFIRMED)
-    return Answer(
-        Outcome.REFUSED,
-        _(
-            "The assignment is approved, so the worker received the task's reward of {reward}, but the ledger says "
-            "{amount}. Settle the difference yourself, then mark the payment as paid."
-        ).format(reward=task.reward, amount=order.amount),
-    )
+def _status_of(assignment: AssignmentNow) -> str:
+    """Return an assignment's status; if an owner has taken back its rejection, it counts as submitted."""
+    status = report_of(assignment).status
+    taken_back = Submission.objects.filter(key=assignment.assignment_id, taken_back_at__isnull=False)
+    return STATUS.SUBMITTED if status == STATUS.REJECTED and taken_back.exists() else status
 
 
 def reference_of(order: Order) -> str:
@@ -203,31 +190,8 @@ def reference_of(order: Order) -> str:
     return f"ref. {order.uid.hex}"
 
 
-def _is_rejection_undone(assignment: AssignmentNow) -> bool:
-    """Return whether an owner has taken back the rejection of this assignment."""
-    return Submission.objects.filter(key=assignment.assignment_id, taken_back_at__isnull=False).exists()
-
-
 def _assignment_of(order: Order) -> str:
     return order.details.get("assignmentId", "") or "-"
 
 
-@contextmanager
-def _reachable() -> Iterator[None]:
-    """Raise Unreachable if it is unknown what took effect, or if a later attempt may succeed."""
-    try:
-        yield
-    except Unclear as error:
-        raise Unreachable(str(error)) from None
-    except Refused as refusal:
-        if refusal.code in RETRYABLE_CODES:
-            raise Unreachable(str(refusal)) from None
-        raise
-
-
-payers.register(
-    KEY,
-    PaymentMethod(
-        gettext_lazy("Mechanical Turk"), payer=payer_of, account=account_of, rejection=submissions.rejection_of
-    ),
-)
+paying.register(KEY, MturkPayer, account_of)

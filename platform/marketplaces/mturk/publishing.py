@@ -7,9 +7,9 @@ the task exists, and repeating the same order returns the same task.
 from __future__ import annotations
 
 import uuid
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import replace
 from datetime import timedelta
-from decimal import Decimal
 from typing import Any
 from urllib.parse import quote, urlsplit
 from uuid import UUID
@@ -19,18 +19,19 @@ from django.db import transaction
 from django.db.models import Sum
 from django.utils import timezone
 from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
+from django.utils.translation import gettext_noop, ngettext
 
 from games import registry
 from games.errors import UnknownGame
-from marketplaces.kinds import MarketplaceError, NotPossible, Unclear
+from marketplaces import offers
+from marketplaces.kinds import MarketplaceError, NotPossible, NotSent, Refused
 from marketplaces.models import Account, Recruitment
 from marketplaces.mturk import fees
-from marketplaces.mturk.client import HitNow, Refused, Requester, requester_of
-from marketplaces.mturk.models import Hit, Qualification
-from marketplaces.offers import offered_version
+from marketplaces.mturk.client import HitNow, Requester, refusal_for, requester_of
+from marketplaces.mturk.models import KEY, Hit, Qualification
+from marketplaces.offers import Price
 from recruiters.terms import MTURK_LARGE_FROM
-from studies.costs import Costs, costs_of_document
+from studies.costs import costs_of_document
 from studies.models import Study, Version
 from studies.recruiting import places_sentence
 
@@ -44,30 +45,18 @@ SCHEMA = "http://mechanicalturk.amazonaws.com/AWSMechanicalTurkDataSchemas/2006-
 _SAFE = "/%:@!$&'()*+,;=~-._"
 
 
-@dataclass(frozen=True)
-class Cost:
-    """The costs of a task, and the balance that is available for it, in US dollars."""
-
-    costs: Costs
-    available: Decimal
-
-    @property
-    def missing(self) -> Decimal:
-        return max(Decimal(0), self.costs.expected - self.available)
-
-
-def launched_version(study: Study) -> Version:
-    """Return the launched version, which participants see; its base pay is the reward.
+def ready(study: Study) -> tuple[Version, Account]:
+    """Return the launched version, whose base pay is the reward, and the account to publish with.
 
     Raises:
-        NotPossible: there is none, or it cannot be offered on mTurk.
+        NotPossible
     """
-    version, rule = offered_version(study, statuses=(Study.Status.LAUNCHED, Study.Status.PAUSED))
+    version, rule, account = offers.ready(study, KEY, statuses=(Study.Status.LAUNCHED, Study.Status.PAUSED))
     if rule.currency != CURRENCY:
         raise NotPossible(
             _("Mechanical Turk pays only in US dollars. Set the study's currency to USD and launch it again.")
         )
-    return version
+    return version, account
 
 
 def available_assignments(study: Study) -> int:
@@ -84,20 +73,23 @@ def refuse_address(address: str, account: Account) -> None:
         )
 
 
-def cost_of(version: Version, *, assignments: int, available: Decimal) -> Cost:
-    """Return the total cost of a number of assignments."""
+def price_of(version: Version, account: Account, *, assignments: int) -> Price:
+    """Return what this many assignments cost. Raise MarketplaceError."""
+    balance = requester_of(account).balance()
     costs = costs_of_document(version.reader, slug=version.study.slug)
     terms = replace(costs.terms, base_share=fees.reward_share(assignments), known=True)
-    return Cost(costs.of(places=assignments, terms=terms), available)
+    costs = costs.of(places=assignments, terms=terms)
+    return Price(costs.expected, costs, balance, CURRENCY)
 
 
-def order(*, study: Study, account: Account, token: UUID, by: Any, **task: Any) -> tuple[Hit, bool]:
+def order(*, study: Study, token: UUID, by: Any, **task: Any) -> tuple[Hit, bool]:
     """Record an order for a task, or find the one with this token; return the task and whether it is new.
 
     Args:
         task: the fields of `Hit` that the researcher chose.
     """
-    reward = launched_version(study).plan.pay.base
+    version, account = ready(study)
+    reward = version.plan.pay.base
     defaults = {"study": study, "account": account, "reward": reward, "created_by": by, **task}
     return Hit.objects.get_or_create(token=token, defaults=defaults)
 
@@ -106,7 +98,7 @@ def publish(hit: Hit, *, address: str) -> Hit:
     """Publish an ordered task on mTurk, and record mTurk's answer.
 
     Raises:
-        MarketplaceError: Refused (the task is marked so) or Unclear (it stays ordered until `find_ordered` knows).
+        MarketplaceError: after Refused, the task is marked so; otherwise it stays ordered until `find_ordered` knows.
     """
     if hit.state == Hit.State.REFUSED:
         raise MarketplaceError(_("{reason} To try again, fill in a new form.").format(reason=hit.problem))
@@ -131,9 +123,9 @@ def publish(hit: Hit, *, address: str) -> Hit:
             AutoApprovalDelayInSeconds=hit.auto_approval,
             Question=external_question(address, frame_height=hit.frame_height),
         )
-    except (Refused, Unclear) as error:
-        refused = {"state": Hit.State.REFUSED} if isinstance(error, Refused) else {}
-        save(hit, problem=str(error)[:300], **refused)
+    except MarketplaceError as error:
+        is_refused = isinstance(error, Refused) and not isinstance(error, NotSent)
+        save(hit, problem=str(error)[:300], **({"state": Hit.State.REFUSED} if is_refused else {}))
         raise
     expires_at = timezone.now() + timedelta(seconds=hit.lifetime)
     available = {"available": hit.assignments, "expires_at": expires_at}
@@ -211,17 +203,17 @@ def record_status(hit: Hit, current: HitNow) -> None:
     save(hit, problem="", **known_state, **{name: getattr(current, name) for name in names})
 
 
-def adopt(*, study: Study, account: Account, hit_id: str, by: Any) -> Hit:
+def adopt(study: Study, account: Account, *, key: str, address: str, by: Any) -> Hit:
     """Add a task created elsewhere to the study, so that its workers can be paid here.
 
     Raises:
         MarketplaceError, NotPossible
     """
-    if existing := Hit.objects.filter(hit_id=hit_id).first():
+    if existing := Hit.objects.filter(hit_id=key).first():
         if existing.study_id == study.pk:
             return existing
         raise NotPossible(_("This task belongs to another study."))
-    current = requester_of(account).hit(hit_id)
+    current = requester_of(account).hit(key)
     copied = {name: getattr(current, name) for name in ("hit_id", "reward", "assignments", "duration")}
     with transaction.atomic():
         hit = Hit(study=study, account=account, title=current.title[:128], created_by=by, **copied)
@@ -240,7 +232,7 @@ def extend(hit: Hit, *, number: int, token: UUID) -> None:
     if hit.hit_id is None:
         raise NotPossible(_("Mechanical Turk has not confirmed this task yet."))
     if hit.assignments < MTURK_LARGE_FROM <= hit.assignments + number:
-        raise NotPossible(str(Refused("InvalidMaximumAssignmentsIncrease")))
+        raise NotPossible(str(refusal_for("InvalidMaximumAssignmentsIncrease")))
     requester = requester_of(hit.account)
     order = {"HITId": hit.hit_id, "NumberOfAdditionalAssignments": number}
     requester.once("create_additional_assignments_for_hit", token, **order)
@@ -265,11 +257,7 @@ def delete(hit: Hit) -> None:
     Raises:
         MarketplaceError
     """
-    try:
-        requester_of(hit.account).call("delete_hit", HITId=str(hit.hit_id))
-    except Refused as refusal:
-        if refusal.code != "hitdoesnotexist":
-            raise
+    requester_of(hit.account).call("delete_hit", harmless="hitdoesnotexist", HITId=str(hit.hit_id))
     save(hit, state=Hit.State.DISPOSED, available=0, pending=0)
 
 
@@ -283,77 +271,50 @@ def save(hit: Hit, **values: Any) -> None:
 # ---- when the study opens, pauses or closes --------------------------------------------------------
 
 GONE = (Hit.State.ORDERED, Hit.State.REFUSED, Hit.State.DISPOSED)
+_ENDS = (
+    gettext_noop("On Mechanical Turk, {number} task ends: no more workers can accept it."),
+    gettext_noop("On Mechanical Turk, {number} tasks end: no more workers can accept them."),
+)
+CHANGES: Mapping[str, tuple[str, str]] = {
+    Study.Status.LAUNCHED: (
+        gettext_noop("On Mechanical Turk, {number} task is offered again."),
+        gettext_noop("On Mechanical Turk, {number} tasks are offered again."),
+    ),
+    Study.Status.PAUSED: _ENDS,
+    Study.Status.CLOSED: _ENDS,
+}
 
 
-def _hits(recruitment: Recruitment) -> list[Hit]:
-    return list(Hit.objects.filter(study=recruitment.study).exclude(state__in=GONE).select_related("account"))
+def offered(recruitment: Recruitment) -> list[Hit]:
+    hits = Hit.objects.filter(study=recruitment.study).exclude(state__in=GONE)
+    return list(hits.select_related("account", "study__recruitment"))
 
 
-def _to_change(recruitment: Recruitment, status: str) -> list[Hit]:
-    """Return the tasks to offer again for an open study, and to end for others."""
-    now = timezone.now()
-    hits = [(hit, hit.expires_at) for hit in _hits(recruitment) if hit.available]
-    if status == Study.Status.LAUNCHED:
-        return [hit for hit, until in hits if until and until <= now and hit.account_id == recruitment.account_id]
-    return [hit for hit, until in hits if until and until > now]
-
-
-def state(recruitment: Recruitment) -> str:
-    """Return the number of tasks and what is available, as last reported."""
-    hits, offered = _hits(recruitment), _to_change(recruitment, Study.Status.PAUSED)
+def state_of(hits: list[Hit]) -> str:
     if not hits:
         return _("no tasks yet")
     tasks = ngettext("{number} task", "{number} tasks", len(hits)).format(number=len(hits))
-    available = places_sentence(sum(hit.available for hit in offered))
+    available = places_sentence(sum(hit.available for hit in hits if is_due(hit, Study.Status.PAUSED)))
     return _("{tasks}, {available} available").format(tasks=tasks, available=available)
 
 
-def due(recruitment: Recruitment, status: str) -> str:
-    """Return what is done with the tasks when the study gets this status; empty if nothing."""
-    number = len(_to_change(recruitment, status))
-    if not number or status == Study.Status.DRAFT:
-        return ""
-    if status == Study.Status.LAUNCHED:
-        return ngettext(
-            "On Mechanical Turk, {number} task is offered again.",
-            "On Mechanical Turk, {number} tasks are offered again.",
-            number,
-        ).format(number=number)
-    return ngettext(
-        "On Mechanical Turk, {number} task ends: no more workers can accept it.",
-        "On Mechanical Turk, {number} tasks end: no more workers can accept them.",
-        number,
-    ).format(number=number)
+def is_due(hit: Hit, status: str) -> bool:
+    """Return whether the task has to be offered again for an open study, or ended for others."""
+    if not hit.available or hit.expires_at is None:
+        return False
+    has_ended = hit.expires_at <= timezone.now()
+    is_ours = hit.account_id == hit.study.recruitment.account_id
+    return has_ended and is_ours if status == Study.Status.LAUNCHED else not has_ended
 
 
-def follow(recruitment: Recruitment, status: str) -> str:
-    """End the tasks, or offer them again for as long as at first.
-
-    Raises:
-        MarketplaceError: some tasks were not changed; the others were.
-    """
-    problems, hits = [], _to_change(recruitment, status)
-    for hit in hits:
-        try:
-            hours = max(1, hit.lifetime // 3600) if status == Study.Status.LAUNCHED else -1
-            offer_for(hit, hours=hours)
-        except MarketplaceError as problem:
-            problems.append(str(problem))
-    if problems:
-        template = _("{number} of {all} tasks were not changed. {reason}")
-        raise MarketplaceError(template.format(number=len(problems), all=len(hits), reason=problems[0]))
-    return _("On Mechanical Turk, the study now has {state}.").format(state=state(recruitment))
+def change(hit: Hit, status: str) -> None:
+    """End the task, or offer it again for as long as at first."""
+    offer_for(hit, hours=max(1, hit.lifetime // 3600) if status == Study.Status.LAUNCHED else -1)
 
 
-def places(recruitment: Recruitment) -> int | None:
-    """Return the assignments of all tasks; None before the first."""
-    return sum(hit.assignments for hit in _hits(recruitment)) or None
+def places_of(hit: Hit) -> int:
+    return hit.assignments
 
 
-def add_places(recruitment: Recruitment, number: int) -> str:
-    """Add assignments to the newest task. Raise NotPossible or MarketplaceError."""
-    hits = [hit for hit in _hits(recruitment) if hit.account_id == recruitment.account_id]
-    if not hits:
-        raise NotPossible(_("There is no task yet. Publish one."))
-    extend(hits[0], number=number, token=uuid.uuid4())
-    return _("On Mechanical Turk, the study now has {state}.").format(state=state(recruitment))
+def add_places(hit: Hit, number: int) -> None:
+    extend(hit, number=number, token=uuid.uuid4())

@@ -9,7 +9,6 @@ from uuid import UUID
 
 from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
-from django.forms import Form
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import URLPattern, path, reverse
 from django.utils.translation import gettext as _
@@ -18,14 +17,14 @@ from django.views.decorators.http import require_POST
 from unfold.decorators import display
 
 from audit.actions import Action
-from marketplaces.desks import Desk, current_base_pay
+from marketplaces.desks import Desk
 from marketplaces.kinds import MarketplaceError, NotPossible
 from marketplaces.models import Account, Recruitment
 from marketplaces.prolific import authenticity, hooks, publishing
 from marketplaces.prolific.client import client_of, text_of
 from marketplaces.prolific.filters import filters_of
 from marketplaces.prolific.forms import OfferForm, PlacesForm, suggestion
-from marketplaces.prolific.models import Hook, Publication
+from marketplaces.prolific.models import KIND, Hook, Publication
 from recruiters.uploads import LARGEST, BadFile
 from rights import parts
 from rights.admin import PartAdmin
@@ -34,7 +33,6 @@ from studies.admin.acts import Act, Given, bound_form
 from studies.models import Study
 
 STATUS = Publication.Status
-_ID = re.compile(r"[0-9a-f]{24}")
 PLACEHOLDER_UID = UUID(int=0)
 """Placeholder for the identifier of a webhook that does not exist yet."""
 COLOURS = {
@@ -53,6 +51,10 @@ def _not_there(publication: Publication) -> str:
 def _published_before(publication: Publication) -> str:
     is_draft = publication.status == STATUS.UNPUBLISHED
     return _not_there(publication) if is_draft else _("This study has already been published.")
+
+
+def _has_status(*statuses: str) -> Callable[[Publication], bool]:
+    return lambda publication: publication.status in statuses
 
 
 def _offered(given: Given) -> dict[str, Any]:
@@ -81,7 +83,12 @@ def _on_study(title: Any, act: Callable[[Publication], None], done: Any, log: Ac
 class PublicationAdmin(Desk, PartAdmin):
     """Editors offer and pause studies; spending the account's money also requires the editor role in the account."""
 
-    desk_title = "Prolific"
+    kind, desk_title = KIND, "Prolific"
+    id_field, id_pattern = "prolific_id", re.compile(r"[0-9a-f]{24}", re.IGNORECASE)
+    id_rule = gettext_lazy(
+        "A study's ID on Prolific has 24 letters and digits, and is at the end of its address there."
+    )
+    adopted = gettext_lazy("Imported: its participants can now enter the study and be paid here.")
     list_display = ["study", "status_label", "places", "account", "said_at"]
     list_select_related = ["study", "account"]
     actions = None
@@ -115,81 +122,42 @@ class PublicationAdmin(Desk, PartAdmin):
     def of_study(self, request: HttpRequest, study_id: int) -> HttpResponse:
         """Redirect to the study's page here, or show the form that offers it on Prolific."""
         study = self.study_of(request, study_id)
-        publication = Publication.objects.filter(study=study).first()
-        if publication is not None:
+        if (publication := Publication.objects.filter(study=study).first()) is not None:
             return _page_of(publication)
         if not parts.may(request.user, study, role=Role.EDITOR):
             raise PermissionDenied
-        try:
-            _version, account = publishing.refuse_unready(study)
-            self.refuse_without_account(request, account)
-            projects, filters = _projects(account), filters_of(client_of(account))
-        except (NotPossible, MarketplaceError) as reason:
-            return self._offer_page(request, study, problem=str(reason))
-        form = bound_form(OfferForm, request, initial=suggestion(study), projects=projects, filters=filters)
-        if form.is_bound and form.is_valid():
-            return self._create_draft(request, study, form)
-        return self._offer_page(request, study, form=form, account=account)
-
-    def adopt(self, request: HttpRequest, study_id: int) -> HttpResponse:
-        """Link a study that was created on Prolific itself to this one."""
-        study = self.study_of(request, study_id, role=Role.EDITOR)
-        offer_page = HttpResponseRedirect(f"{reverse('admin:prolific_publication_of', args=[study.pk])}?made-there")
-        requested_id = request.POST.get("prolific_id", "").strip().lower()
         address = request.build_absolute_uri(study.get_absolute_url())
+        recruitment = Recruitment.objects.select_related("account").filter(study=study).first()
+        version, form, problem = study.latest_version(), None, ""
         try:
-            _version, account = publishing.refuse_unready(study)
+            _version, _rule, account = publishing.refuse_unready(study)
             self.refuse_without_account(request, account)
-            if not _ID.fullmatch(requested_id):
-                raise NotPossible(
-                    _("A study's ID on Prolific has 24 letters and digits, and is at the end of its address there.")
+            choices = {"projects": _projects(account), "filters": filters_of(client_of(account))}
+            form = bound_form(OfferForm, request, initial=suggestion(study), **choices)
+            if form.is_bound and form.is_valid():
+                publication = publishing.create_draft(study, address=address, **form.cleaned_data)
+                summary, details = "Created a draft on Prolific.", {"places": publication.places}
+                self.record_action(request, publication, Action.MADE, summary, details)
+                done = _(
+                    "The draft is on Prolific. You can still change there who may take part. Then publish it here."
                 )
-            publication = publishing.adopt(study, prolific_id=requested_id, address=address)
-        except publishing.UnsuitableSettings as unsuitable:
-            self.message_user(request, _("Not imported. Please change this on Prolific:"), messages.ERROR)
-            for change in unsuitable.changes:
-                self.message_user(request, change, messages.WARNING)
-            return offer_page
-        except (NotPossible, MarketplaceError) as reason:
-            self.message_user(request, _("Not imported: {reason}").format(reason=reason), messages.ERROR)
-            return offer_page
-        summary = "Imported a study that was created on Prolific."
-        self.record_action(request, publication, Action.MADE, summary, {"places": publication.places})
-        self.message_user(
-            request, _("Imported: its participants can now enter the study and be paid here."), messages.SUCCESS
-        )
-        return _page_of(publication)
-
-    def _create_draft(self, request: HttpRequest, study: Study, form: Form) -> HttpResponse:
-        address = request.build_absolute_uri(study.get_absolute_url())
-        try:
-            publication = publishing.create_draft(study, address=address, **form.cleaned_data)
-        except (NotPossible, MarketplaceError) as reason:
-            existing = Publication.objects.filter(study=study).first()
-            if existing is None:
-                return self._offer_page(request, study, form=form, problem=str(reason))
-            self.message_user(request, str(reason), messages.ERROR)
-            return _page_of(existing)
-        self.record_action(
-            request, publication, Action.MADE, "Created a draft on Prolific.", {"places": publication.places}
-        )
-        message = _("The draft is on Prolific. You can still change there who may take part. Then publish it here.")
-        self.message_user(request, message, messages.SUCCESS)
-        return _page_of(publication)
-
-    def _offer_page(self, request: HttpRequest, study: Study, **extra: Any) -> HttpResponse:
-        version = study.latest_version()
-        recruitment = Recruitment.objects.filter(study=study).first()
+                self.message_user(request, done, messages.SUCCESS)
+                return _page_of(publication)
+        except self.refusals as reason:
+            problem = str(reason)
+            if (publication := Publication.objects.filter(study=study).first()) is not None:
+                self.message_user(request, problem, messages.ERROR)
+                return _page_of(publication)
         context = {
-            "study": study,
-            "rule": version.plan.pay.rule_for() if version else None,
-            "recruitment": recruitment,
-            "made_there": "made-there" in request.GET,
-            "link": f"{request.build_absolute_uri(study.get_absolute_url())}{publishing.PARAMETERS}",
-            **extra,
-        }
+            "study": study, "rule": version.plan.pay.rule_for() if version else None, "recruitment": recruitment,
+            "form": form, "problem": problem, "made_there": "made-there" in request.GET,
+            "link": f"{address}{publishing.PARAMETERS}",
+        }  # fmt: skip
         title = _("Offer on Prolific: {title}").format(title=study)
         return self.page(request, "admin/prolific/publication/offer.html", title, context)
+
+    def adopting_page(self, study: Study) -> str:
+        return f"{super().adopting_page(study)}?made-there"
 
     # ---- the page ------------------------------------------------------------------------------------
 
@@ -199,15 +167,12 @@ class PublicationAdmin(Desk, PartAdmin):
         publication = self.seen(request, object_id)
         if request.method not in ("GET", "HEAD"):
             raise PermissionDenied
-        recruitment = Recruitment.objects.filter(study=publication.study_id).first()
         may_edit = self._allowed(request, publication, Role.EDITOR)
         context = {
-            "study": publication.study,
+            **self.context_of(request, publication.study),
             "publication": publication,
-            "recruitment": recruitment,
-            "base": current_base_pay(publication.study),
             "colour": COLOURS.get(publication.status, ""),
-            **(self.people_of(request, publication.study, publication.account) if recruitment else {}),
+            "buttons": self.buttons_of(request, publication),
             "may": may_edit,
             "hook": Hook.objects.filter(account=publication.account, workspace=publication.workspace).first(),
             "flags": authenticity.flag_counts(publication),
@@ -226,9 +191,8 @@ class PublicationAdmin(Desk, PartAdmin):
             price = publishing.price_of(publication)
         except (NotPossible, MarketplaceError) as reason:
             problem = str(reason)
-        real = publication.account.place == Account.Place.PRODUCTION
         study = publication.study
-        context = {"study": study, "publication": publication, "price": price, "problem": problem, "real": real}
+        context = {"study": study, "publication": publication, "price": price, "problem": problem}
         title = _("Publish on Prolific: {title}").format(title=study)
         return self.page(request, "admin/prolific/publication/publish.html", title, context)
 
@@ -251,11 +215,21 @@ class PublicationAdmin(Desk, PartAdmin):
         return _page_of(publication)
 
     acts: Mapping[str, Act] = {
+        "find": Act(
+            gettext_lazy("find"),
+            _find,
+            gettext_lazy("Found: the draft is on Prolific."),
+            button=gettext_lazy("Find on Prolific"),
+            icon="search",
+            spends=False,
+            offered=lambda publication: not publication.is_there,
+        ),
         "publish": _on_study(
             gettext_lazy("publish"),
             publishing.publish,
             gettext_lazy("Published: participants can now see the study on Prolific."),
             Action.LAUNCHED,
+            icon="campaign",
             hindrance=_published_before,
             page=publish_page,
         ),
@@ -264,6 +238,8 @@ class PublicationAdmin(Desk, PartAdmin):
             publishing.pause,
             gettext_lazy("Paused: no new participants can start on Prolific. Those who have started can finish."),
             Action.PAUSED,
+            icon="pause",
+            offered=_has_status(STATUS.ACTIVE),
             spends=False,
         ),
         "resume": _on_study(
@@ -271,12 +247,17 @@ class PublicationAdmin(Desk, PartAdmin):
             publishing.resume,
             gettext_lazy("Resumed: new participants can start again."),
             Action.RESUMED,
+            icon="play_arrow",
+            offered=_has_status(STATUS.PAUSED),
         ),
         "stop": _on_study(
             gettext_lazy("stop"),
             publishing.stop,
             gettext_lazy("Stopped: no new participants can start on Prolific."),
             Action.STOPPED,
+            icon="stop",
+            asks=gettext_lazy("Stop the study on Prolific? You can't reopen it there."),
+            offered=_has_status(STATUS.ACTIVE, STATUS.PAUSED),
             role=Role.OWNER,
             spends=False,
         ),
@@ -289,22 +270,33 @@ class PublicationAdmin(Desk, PartAdmin):
             form=PlacesForm,
             hindrance=_not_there,
         ),
+        "refresh": _on_study(
+            gettext_lazy("refresh"),
+            publishing.refresh,
+            gettext_lazy("Updated from Prolific."),
+            icon="sync",
+            spends=False,
+        ),
         "hooks": Act(
             gettext_lazy("notifications"),
             _subscribe,
             gettext_lazy("Prolific now notifies Parley of changes. Parley still checks every minute."),
+            button=gettext_lazy("Receive notifications from Prolific"),
+            icon="notifications",
+            note=gettext_lazy(
+                "Returned places become free at once instead of within a minute. This renews the workspace's secret."
+            ),
             log=Action.CHANGED,
             details=_offered,
             hindrance=_not_there,
-        ),
-        "find": Act(gettext_lazy("find"), _find, gettext_lazy("Found: the draft is on Prolific."), spends=False),
-        "refresh": _on_study(
-            gettext_lazy("refresh"), publishing.refresh, gettext_lazy("Updated from Prolific."), spends=False
         ),
         "forget": _on_study(
             gettext_lazy("start over"),
             publishing.forget,
             gettext_lazy("The deleted draft was removed here. You can create a new one."),
+            icon="restart_alt",
+            note=gettext_lazy("First delete the draft on Prolific."),
+            offered=_has_status(STATUS.UNPUBLISHED),
             role=Role.OWNER,
             spends=False,
         ),

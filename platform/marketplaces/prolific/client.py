@@ -15,9 +15,9 @@ import httpx2
 from django.utils.translation import gettext as _
 from django.views.decorators.debug import sensitive_variables
 
-from marketplaces.kinds import MarketplaceError, Unclear
+from marketplaces.calls import send
+from marketplaces.kinds import NotSent, NotThere, Refused, Unclear
 from marketplaces.models import Account, credentials_of
-from outgoing.client import AddressRefused, ask
 
 PAGE_SIZE = 100
 """Number of rows requested at a time."""
@@ -30,22 +30,6 @@ participants per request" for bonuses and nothing for approvals, so this stays w
 """
 _MAX_ERROR_LENGTH = 200
 _IDS = re.compile(r"\b[0-9a-fA-F]{24}\b")
-
-
-class NotSent(MarketplaceError):
-    """Prolific was not reached, or accepted no more calls: the request took no effect."""
-
-
-class Refused(MarketplaceError):
-    """Prolific refused: the request took no effect. `reason` is what Prolific wrote."""
-
-    def __init__(self, text: str, *, reason: str = "") -> None:
-        super().__init__(text)
-        self.reason = reason
-
-
-class NotThere(Refused):
-    """The object does not exist on Prolific, or the account has no access to it."""
 
 
 class Client:
@@ -234,16 +218,7 @@ class Client:
         query: Mapping[str, str] | None = None,
     ) -> httpx2.Response:
         url = f"{self._address}/api/v1{path}"
-        try:
-            answer = ask(method, url, json=fields, params=query, headers=self._headers)
-        except AddressRefused as refusal:
-            raise NotSent(str(refusal)) from None
-        except (httpx2.ConnectError, httpx2.ConnectTimeout):
-            raise NotSent(_("Prolific cannot be reached at the moment.")) from None
-        except httpx2.TimeoutException:
-            raise Unclear(_("Prolific did not respond in time.")) from None
-        except (httpx2.HTTPError, httpx2.InvalidURL):
-            raise Unclear(_("Prolific closed the connection.")) from None
+        answer = send("Prolific", method, url, json=fields, params=query, headers=self._headers)
         if answer.status_code >= 300:
             _refuse(answer)
         return answer

@@ -13,11 +13,11 @@ from django.utils.translation import gettext as _
 
 from marketplaces.prolific.client import hundredths
 from marketplaces.prolific.models import KIND, Publication
-from participants import returning
 from participants.models import Enrolment, new_code
 from participants.returning import ReturnInstructions
 from participants.states import State
 from plans.pay import PayRule, in_currency
+from recruiters import leaving
 from recruiters.models import Identity
 
 COMPLETED, SCREENED_OUT, RETURNED = "completed", "screened_out", "returned"
@@ -38,12 +38,7 @@ def code_of(enrolment: Enrolment) -> str:
     """Return the kind of code that a participant receives at the end."""
     if enrolment.state == State.SCREENED_OUT:
         return SCREENED_OUT
-    return COMPLETED if is_paid(enrolment) else RETURNED
-
-
-def is_paid(enrolment: Enrolment) -> bool:
-    """Return whether a participant has ended and is paid anything."""
-    return bool((enrolment.earnings or {}).get("amounts"))
+    return COMPLETED if enrolment.is_paid else RETURNED
 
 
 def pays_screened_out(rule: PayRule) -> bool:
@@ -69,31 +64,22 @@ def for_prolific(
             nothing.
     """
     review = [{"action": "MANUALLY_REVIEW"}]
-    give_back = [
-        {"action": "REQUEST_RETURN", "return_reason": _("The study does not pay participants who end at this point.")}
-    ]
+    reason = _("The study does not pay participants who end at this point.")
+    give_back = [{"action": "REQUEST_RETURN", "return_reason": reason}]
+    rows: dict[str, tuple[str, list[dict[str, Any]]]] = {
+        COMPLETED: ("COMPLETED", review),
+        SCREENED_OUT: ("OTHER", review if pays_screened_out(rule) else give_back),
+        RETURNED: ("FAILED_ATTENTION_CHECK", give_back),
+        PARTIAL_PAYMENT: ("OTHER", [{"action": "DYNAMIC_PAYMENT"}]),
+    }
+    if screen_out is not None:
+        payment = {"fixed_screen_out_reward": hundredths(screen_out), "slots": slots}
+        rows[SCREENED_OUT] = ("SCREENED_OUT", [{"action": "FIXED_SCREEN_OUT_PAYMENT", **payment}])
     return [
-        {"code": codes[COMPLETED], "code_type": "COMPLETED", "actions": review},
-        _screened_out(codes, rule, screen_out, slots)
-        or {
-            "code": codes[SCREENED_OUT],
-            "code_type": "OTHER",
-            "actions": review if pays_screened_out(rule) else give_back,
-        },
-        {"code": codes[RETURNED], "code_type": "FAILED_ATTENTION_CHECK", "actions": give_back},
-        *(
-            [{"code": codes[PARTIAL_PAYMENT], "code_type": "OTHER", "actions": [{"action": "DYNAMIC_PAYMENT"}]}]
-            if PARTIAL_PAYMENT in codes
-            else []
-        ),
+        {"code": codes[ending], "code_type": kind, "actions": actions}
+        for ending, (kind, actions) in rows.items()
+        if ending in codes
     ]
-
-
-def _screened_out(codes: dict[str, str], rule: PayRule, reward: Decimal | None, slots: int) -> dict[str, Any] | None:
-    if reward is None:
-        return None
-    payment = {"action": "FIXED_SCREEN_OUT_PAYMENT", "fixed_screen_out_reward": hundredths(reward), "slots": slots}
-    return {"code": codes[SCREENED_OUT], "code_type": "SCREENED_OUT", "actions": [payment]}
 
 
 _AUTOMATIC_PAYMENTS = {"AUTOMATICALLY_APPROVE", "DYNAMIC_PAYMENT", "FIXED_SCREEN_OUT_PAYMENT"}
@@ -107,50 +93,43 @@ def of_prolific(completion_codes: Any, rule: PayRule) -> tuple[dict[str, str], l
         completion_codes: as Prolific returns them with the study.
         rule: the pay rule of the study here.
     """
-    rows = (
-        [row for row in completion_codes if isinstance(row, dict) and isinstance(row.get("code"), str)]
-        if completion_codes
-        else []
-    )
-    problems = [
-        _("The code {code} makes Prolific pay automatically. Set it to manual review.").format(code=row["code"])
-        for row in rows
-        if _actions(row) & _AUTOMATIC_PAYMENTS
+    rows = [
+        (row["code"], row.get("code_type"), _actions(row))
+        for row in completion_codes or ()
+        if isinstance(row, dict) and isinstance(row.get("code"), str)
     ]
-    completed_code = next((row["code"] for row in rows if row.get("code_type") == "COMPLETED"), "")
-    return_code = next((row["code"] for row in rows if "REQUEST_RETURN" in _actions(row)), "")
+    problems = [
+        _("The code {code} makes Prolific pay automatically. Set it to manual review.").format(code=code)
+        for code, _type, actions in rows
+        if actions & _AUTOMATIC_PAYMENTS
+    ]
+    completed_code = next((code for code, kind, _done in rows if kind == "COMPLETED"), "")
+    return_code = next((code for code, _type, actions in rows if "REQUEST_RETURN" in actions), "")
     if not completed_code:
         problems.append(
             _("There is no code for participants who finished. Add one of the type “completed” with manual review.")
         )
     if not return_code:
         problems.append(_("There is no code for endings that pay nothing. Add one that requests a return."))
-    wanted_action = "MANUALLY_REVIEW" if pays_screened_out(rule) else "REQUEST_RETURN"
-    fallback = completed_code if wanted_action == "MANUALLY_REVIEW" else return_code
-    screen_out_code = next(
-        (row["code"] for row in rows if row.get("code_type") == "OTHER" and wanted_action in _actions(row)), fallback
+    wanted, fallback = (
+        ("MANUALLY_REVIEW", completed_code) if pays_screened_out(rule) else ("REQUEST_RETURN", return_code)
     )
+    screen_out_code = next((code for code, kind, actions in rows if kind == "OTHER" and wanted in actions), fallback)
     return {COMPLETED: completed_code, RETURNED: return_code, SCREENED_OUT: screen_out_code}, problems
 
 
 def _actions(row: dict[str, Any]) -> set[str]:
     actions = row.get("actions")
-    return (
-        {str(action.get("action")) for action in actions if isinstance(action, dict)}
-        if isinstance(actions, list)
-        else set()
-    )
+    listed = actions if isinstance(actions, list) else []
+    return {str(action.get("action")) for action in listed if isinstance(action, dict)}
 
 
 # ---- returning -------------------------------------------------------------------------------------
 
 
-@returning.register
-def to_prolific(enrolment: Enrolment) -> ReturnInstructions | None:
+@leaving.register(KIND)
+def to_prolific(enrolment: Enrolment, identity: Identity) -> ReturnInstructions | None:
     """Return the button that reports the ending to Prolific, and the code in case the button fails."""
-    identity = Identity.objects.filter(enrolment=enrolment, recruiter=KIND).first()
-    if identity is None:
-        return None
     publication = Publication.objects.select_related("account").filter(study__slug=identity.study).first()
     if publication is None:
         return None
@@ -158,24 +137,17 @@ def to_prolific(enrolment: Enrolment) -> ReturnInstructions | None:
         return ReturnInstructions(
             _("You have returned your submission on Prolific. You do not need to do anything else.")
         )
-    kind = code_of(enrolment)
-    code = publication.codes[kind]
-    address = f"{publication.pages}/submissions/complete?cc={quote(code)}"
+    code, label = publication.codes[code_of(enrolment)], _("Back to Prolific")
     if enrolment.state == State.SCREENED_OUT and publication.screen_out_reward is not None:
-        text = _(
-            "Return to Prolific with this button. Prolific pays you {amount} for your time. If Prolific asks for a "
-            "code, copy this one."
-        )
         amount = in_currency(publication.screen_out_reward, publication.currency)
-        return ReturnInstructions(text.format(amount=amount), address, _("Back to Prolific"), code=code)
-    if is_paid(enrolment):
+        text = _("Return to Prolific with this button. Prolific pays you {amount} for your time.").format(amount=amount)
+    elif enrolment.is_paid:
+        text = _("Return to Prolific with this button so that your work is recorded.")
+    else:
+        label = _("Return on Prolific")
         text = _(
-            "Return to Prolific with this button so that your work is recorded. If Prolific asks for a code, copy this "
-            "one."
+            "Please return to Prolific with this button. Prolific will then ask you to return your submission, which "
+            "does not count against you."
         )
-        return ReturnInstructions(text, address, _("Back to Prolific"), code=code)
-    text = _(
-        "Please return to Prolific with this button. Prolific will then ask you to return your submission, which does "
-        "not count against you. If Prolific asks for a code, copy this one."
-    )
-    return ReturnInstructions(text, address, _("Return on Prolific"), code=code)
+    address = f"{publication.account.pages}/submissions/complete?cc={quote(code)}"
+    return ReturnInstructions(f"{text} {_('If Prolific asks for a code, copy this one.')}", address, label, code=code)

@@ -147,26 +147,21 @@ def not_payable_in_part(submission: Submission) -> str:
 
 
 def ask_return(submission: Submission, *, reasons: Sequence[str], record: Callable[[], None] = lambda: None) -> None:
-    """Have Prolific ask a participant to return their submission, once. This does not count against them.
+    """Have Prolific ask a participant to return their submission, once (`submissions.decide`).
+
+    This does not count against them.
 
     Args:
         reasons: shown to the participant.
-
-    Raises:
-        NotPossible: the participant is being paid or has been asked before, or another owner acted first.
-        MarketplaceError: nothing was done, or the outcome is unknown until the next sync.
     """
-    submissions.refuse_while_paid(submission)
-    submissions.refuse_unless(submission, STATUS.SUBMITTED)
-    submission.refresh_from_db()
-    if refusal := _not_to_ask(submission):
-        raise NotPossible(refusal)
-    record()
-    try:
-        client_of(submission.account).ask_return(_session(identity_of(submission)), reasons=reasons)
-    except Unclear:
-        if not fetch(submission).fields["return_asked"]:
-            raise
+    client, session = client_of(submission.account), _session(identity_of(submission))
+    submissions.decide(
+        submission,
+        lambda: client.ask_return(session, reasons=reasons),
+        happened=lambda report: bool(report.fields["return_asked"]),
+        record=record,
+        hindrance=_not_to_ask,
+    )
     Submission.objects.filter(pk=submission.pk).update(return_asked=True)
 
 
@@ -234,15 +229,7 @@ ACTS: Mapping[str, Act] = {
         form=PartForm,
         hindrance=not_payable_in_part,
     ),
-    "reject": submissions.rejection(
-        RejectForm,
-        gettext_lazy(
-            "Participants are not paid for a rejected submission, and a rejection counts against them on Prolific. "
-            "Payments that are due to them are written off. If you ask them to return their submission instead, that "
-            "does not count against them."
-        ),
-        hindrance=not_reviewable,
-    ),
+    "reject": submissions.rejection(RejectForm, RULES, hindrance=not_reviewable),
 }
 
 

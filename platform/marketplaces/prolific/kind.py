@@ -17,6 +17,7 @@ KIND = Kind(
         ),
     ),
     addresses={"production": "https://api.prolific.com"},
+    pages={"production": "https://app.prolific.com"},
     desk="admin:prolific_publication_of",
     listed=Listed(gettext_lazy("Studies on Prolific"), "campaign", "prolific_publication"),
 )

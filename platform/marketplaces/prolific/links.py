@@ -17,12 +17,11 @@ import httpx2
 import jwt
 from django.utils import timezone
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
 
 from marketplaces.kinds import MarketplaceError
 from marketplaces.prolific.client import client_of
 from marketplaces.prolific.models import KIND, KeySet, Publication
-from marketplaces.prolific.publishing import NAMES, TREATMENT, store_study
+from marketplaces.prolific.publishing import NAMES, TREATMENT, page_of, store_study
 from outgoing.client import ask
 from recruiters.arrivals import Arrival
 from recruiters.errors import EntryRefused, ExpiredLink, ForgedLink, IncompleteLink
@@ -36,29 +35,9 @@ _ID = re.compile(r"[0-9a-f]{24}")
 _LONGEST_TOKEN = 6000
 
 
-class NotRecruiting(EntryRefused):
-    """The study has not been published on Prolific."""
-
-    title = gettext_lazy("This study is not on Prolific")
-
-
 class Forged(ForgedLink):
     """Raised for a link that Prolific did not sign or that has changed; a new link may work."""
 
-    try_again = True
-
-
-class Incomplete(IncompleteLink):
-    """Raised for a link without signature or parameters; a complete link may work."""
-
-    try_again = True
-
-
-class CannotBeChecked(EntryRefused):
-    """Raised while Prolific's keys are unavailable; the link may be valid."""
-
-    status = 503
-    title = gettext_lazy("Your link can't be checked at the moment")
     try_again = True
 
 
@@ -66,13 +45,14 @@ def arrive(study: str, link: Mapping[str, str]) -> Arrival:
     """Return who arrived; anyone who opens the link while the study is a draft on Prolific gets a preview.
 
     Raises:
-        Incomplete, Forged, Expired, NotRecruiting, CannotBeChecked
+        IncompleteLink, Forged, ExpiredLink; EntryRefused if the study is not there or Prolific's keys are unavailable
     """
     if any(link.get(name, "").startswith("{{%") for name in NAMES):
         return Arrival(KIND, worker="", proof="", preview=True)
     publication = Publication.objects.select_related("account").filter(study__slug=study).first()
     if publication is None or not publication.is_there:
-        raise NotRecruiting(_("The researchers have not published it there yet."))
+        reason = _("The researchers have not published it there yet.")
+        raise EntryRefused(reason, title=_("This study is not on Prolific"))
     if _is_draft(publication):
         return Arrival(KIND, worker="", proof="", preview=True)
     token = link.get(TOKEN, "")
@@ -98,7 +78,7 @@ def _ids(link: Mapping[str, str], claims: Mapping[str, Any]) -> tuple[str, ...]:
             raise Forged(_("The link differs from what Prolific signed. Please open the study from Prolific."))
         value = link_id or signed_id.lower()
         if not _ID.fullmatch(value):
-            raise Incomplete(_("Please open the study from its own page on Prolific."))
+            raise IncompleteLink(_("Please open the study from its own page on Prolific."), try_again=True)
         ids.append(value)
     if claims and claims["sub"].lower() != ids[2]:
         raise Forged(_("The link differs from what Prolific signed. Please open the study from Prolific."))
@@ -118,9 +98,9 @@ def _claims(token: str, publication: Publication) -> dict[str, Any]:
     try:
         key = key_named(kid, interface=publication.account.base_address)
     except NoKeys:
-        raise CannotBeChecked(
-            _("Prolific's keys are not available. Please wait a minute and reload this page.")
-        ) from None
+        reason = _("Prolific's keys are not available. Please wait a minute and reload this page.")
+        title = _("Your link can't be checked at the moment")
+        raise EntryRefused(reason, title=title, status=503, try_again=True) from None
     if key is None:
         raise Forged(forged)
     try:
@@ -133,7 +113,8 @@ def _claims(token: str, publication: Publication) -> dict[str, Any]:
             options={"require": ["exp", "sub", "aud", "iss"], "verify_aud": False},
         )
     except jwt.ExpiredSignatureError:
-        raise Expired from None
+        reason = _("Please go back to Prolific and open the study there again to get a new link.")
+        raise ExpiredLink(reason, try_again=True) from None
     except jwt.InvalidTokenError:
         raise Forged(forged) from None
     signed = claims.get("prolific")
@@ -146,13 +127,6 @@ def _claims(token: str, publication: Publication) -> dict[str, Any]:
     return claims
 
 
-class Expired(ExpiredLink):
-    try_again = True
-
-    def __init__(self) -> None:
-        EntryRefused.__init__(self, _("Please go back to Prolific and open the study there again to get a new link."))
-
-
 def _is_for_us(audience: Any, address: str) -> bool:
     """Return whether a token was issued for this address, given as its host, its origin, or its URL with any
     parameters.
@@ -163,9 +137,7 @@ def _is_for_us(audience: Any, address: str) -> bool:
             continue
         if entry.lower() in (expected.netloc.lower(), (expected.hostname or "").lower()):
             return True
-        url = urlsplit(entry)
-        same_origin = (url.scheme, url.netloc.lower()) == (expected.scheme, expected.netloc.lower())
-        if same_origin and url.path.rstrip("/") in ("", expected.path.rstrip("/")):
+        if page_of(entry) in (page_of(address), (*page_of(address)[:2], "")):
             return True
     return False
 

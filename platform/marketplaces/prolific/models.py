@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import uuid
 from decimal import Decimal
-from urllib.parse import urlsplit
 
 from django.db import models
 from django.utils import timezone
@@ -17,7 +16,6 @@ from studies.models import Study
 
 KIND = "prolific"
 """`Identity.recruiter` of participants from Prolific."""
-PRODUCTION_PAGES = "https://app.prolific.com"
 
 
 class Publication(models.Model):
@@ -94,14 +92,6 @@ class Publication(models.Model):
     @property
     def rehearsed(self) -> bool:
         return self.account.place == Account.Place.REHEARSAL
-
-    @property
-    def pages(self) -> str:
-        """The address of the pages that participants see on Prolific."""
-        if not self.rehearsed:
-            return PRODUCTION_PAGES
-        url = urlsplit(self.account.base_address)
-        return f"{url.scheme}://{url.netloc}"
 
 
 class BonusOrder(models.Model):

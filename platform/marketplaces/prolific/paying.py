@@ -6,8 +6,7 @@ never sent a second time.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from decimal import ROUND_UP, Decimal
 from typing import Any
 from uuid import UUID
@@ -15,18 +14,15 @@ from uuid import UUID
 from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
 
-from marketplaces import submissions
-from marketplaces.kinds import MarketplaceError
+from marketplaces import paying
+from marketplaces.kinds import NotSent, NotThere, Refused
 from marketplaces.models import Account
+from marketplaces.paying import reachable
 from marketplaces.prolific.client import (
     MAX_BULK,
     PAGE_SIZE,
     Client,
-    NotSent,
-    NotThere,
-    Refused,
     client_of,
     hundredths,
     normalised_status,
@@ -34,11 +30,10 @@ from marketplaces.prolific.client import (
 )
 from marketplaces.prolific.models import KIND, BonusOrder, Publication
 from marketplaces.submissions import ASSIGNMENT_STATUSES, STATUS
-from payouts import payers
-from payouts.payers import Answer, AssignmentStatus, Order, Outcome, PaymentMethod, Unreachable
+from payouts.payers import Answer, AssignmentStatus, Order, Outcome, Payer, Unreachable
 
 
-class ProlificPayer:
+class ProlificPayer(Payer):
     """Pays through the account with which the study was published."""
 
     may_repeat = False
@@ -48,14 +43,14 @@ class ProlificPayer:
         self._listed: dict[str, dict[str, Any]] = {}
 
     def balance(self) -> tuple[Decimal, str] | None:
-        with _prolific_errors():
+        with reachable():
             return self._client().balance(self._publication.workspace)
 
     def fee(self, order: Order) -> Decimal:
         return (order.amount * self._publication.fee_rate).quantize(Decimal("0.01"), rounding=ROUND_UP)
 
     def assignment_status(self, order: Order) -> AssignmentStatus:
-        with _prolific_errors():
+        with reachable():
             try:
                 submission = self._submission(order)
             except NotThere:
@@ -77,24 +72,11 @@ class ProlificPayer:
         """
         if order.reason == "base" or self._refusal(order):
             return ""
-        stored = BonusOrder.objects.filter(uid=order.uid).first()
-        if stored is not None and stored.told_at is None and stored.shared_by == 1:
+        stored = BonusOrder.objects.filter(uid=order.uid, told_at=None, shared_by=1).first()
+        if stored is not None:
             return stored.reference
-        session = _session(order)
-        with _prolific_errors():
-            client = self._client()
-            count_before = _bonuses(client.submission(session)).count(hundredths(order.amount))
-            if stored is not None and count_before > stored.had_before:
-                return stored.reference
-            study = self._publication.prolific_id
-            reference = client.set_up_bonuses(study=study, bonuses={session: order.amount})
-        fields = {"reference": reference, "shared_by": 1, "had_before": count_before, "told_at": None, "taken_at": None}
-        if stored is None:
-            stored_order, _new = BonusOrder.objects.get_or_create(uid=order.uid, defaults=fields)
-            return stored_order.reference
-        # Update only the order as it was read; another process may have set it up and asked Prolific to pay it.
-        BonusOrder.objects.filter(pk=stored.pk, told_at=stored.told_at, reference=stored.reference).update(**fields)
-        return BonusOrder.objects.get(pk=stored.pk).reference
+        with reachable():
+            return self._set_up([order])[order.uid]
 
     def pay(self, order: Order) -> Answer:
         self._listed = {}
@@ -103,7 +85,7 @@ class ProlificPayer:
         return self._approve(order) if order.reason == "base" else self._pay_bonus(order)
 
     def look_up(self, order: Order) -> Answer:
-        with _prolific_errors():
+        with reachable():
             try:
                 submission = self._submission(order)
             except NotThere:
@@ -129,7 +111,7 @@ class ProlificPayer:
         if self._publication.study.submissions.count() > PAGE_SIZE * len(orders):
             return
         study = self._publication.prolific_id
-        with _prolific_errors():
+        with reachable():
             rows = list(self._client().submissions(study))
         self._listed = {
             str(row.get("id")): {**row, "participant": participant_of(row), "study_id": study}
@@ -143,6 +125,8 @@ class ProlificPayer:
         The result leaves out orders that Prolific was asked to pay before (`prepare` looks at each of them), a second
         order for the same submission, and all of them if Prolific refuses one.
         """
+        if len(orders) == 1:
+            return super().prepare_all(orders)
         payable = [order for order in orders if not self._refusal(order)]
         if not payable or payable[0].reason == "base":
             return {order.uid: "" for order in payable}
@@ -152,30 +136,21 @@ class ProlificPayer:
         if len(group) < 2:
             return {}
         try:
-            with _prolific_errors(refused=False):
-                counts_before = {
-                    session: _bonuses(self._submission(order)).count(hundredths(order.amount))
-                    for session, order in group.items()
-                }
-                amounts = {session: order.amount for session, order in group.items()}
-                reference = self._client().set_up_bonuses(study=self._publication.prolific_id, bonuses=amounts)
+            with reachable(refused=False):
+                return self._set_up(list(group.values()))
         except Refused:
             return {}
-        with transaction.atomic():
-            for session, order in sorted(group.items(), key=lambda item: item[1].uid):
-                fields = {"reference": reference, "shared_by": len(group), "had_before": counts_before[session]}
-                BonusOrder.objects.get_or_create(uid=order.uid, defaults=fields)
-                BonusOrder.objects.filter(uid=order.uid, told_at=None).update(**fields)
-        return {order.uid: reference for order in group.values()}
 
     def pay_all(self, orders: Sequence[Order]) -> Mapping[UUID, Answer]:
+        if len(orders) == 1:
+            return super().pay_all(orders)
         self._listed = {}
         return self._approve_all(orders) if orders[0].reason == "base" else self._pay_bonuses(orders)
 
     def _approve_all(self, orders: Sequence[Order]) -> Mapping[UUID, Answer]:
         """Approve submissions. Approving twice pays once, so an unclear outcome is looked up and requested again."""
         try:
-            with _prolific_errors(refused=False):
+            with reachable(refused=False):
                 self._client().approve_all([_session(order) for order in orders])
         except Refused:
             return {}
@@ -183,10 +158,9 @@ class ProlificPayer:
 
     def _pay_bonuses(self, orders: Sequence[Order]) -> Mapping[UUID, Answer]:
         uids = [order.uid for order in orders]
-        reference = BonusOrder.objects.filter(uid=uids[0]).values_list("reference", flat=True).first()
-        answer = self._pay_reference(reference, uids) if reference else None
-        is_sent = answer is not None and answer.outcome == Outcome.SENT
-        return dict.fromkeys(uids, answer) if answer is not None and is_sent else {}
+        stored = BonusOrder.objects.filter(uid=uids[0]).first()
+        answer = self._pay_reference(stored.reference, uids) if stored is not None else None
+        return dict.fromkeys(uids, answer) if answer is not None and answer.outcome == Outcome.SENT else {}
 
     def _pay_reference(self, reference: str, uids: Sequence[UUID]) -> Answer | None:
         """Record the request to pay a reference, then send it; None if it was sent before or pays other orders."""
@@ -194,7 +168,7 @@ class ProlificPayer:
             return None
         recorded = BonusOrder.objects.filter(reference=reference)
         try:
-            with _prolific_errors(refused=False):
+            with reachable(refused=False):
                 try:
                     self._client().pay_bonus(reference)
                 except (NotSent, Refused):
@@ -210,7 +184,7 @@ class ProlificPayer:
     def _approve(self, order: Order) -> Answer:
         """Approve a submission. Approving twice pays once: if Prolific refuses, the submission's status counts."""
         try:
-            with _prolific_errors(refused=False):
+            with reachable(refused=False):
                 self._client().approve(_session(order))
         except Refused as refusal:
             answer = self.look_up(order)
@@ -219,6 +193,40 @@ class ProlificPayer:
         return Answer(Outcome.CONFIRMED)
 
     # ---- bonuses -------------------------------------------------------------------------------------
+
+    def _set_up(self, orders: Sequence[Order]) -> dict[UUID, str]:
+        """Set up bonuses under one reference; return each order's own, which another process may have changed.
+
+        An order that was set up before keeps its reference if Prolific shows its bonus. It is updated only as it was
+        read: another process may have set it up meanwhile and asked Prolific to pay it.
+        """
+        known = BonusOrder.objects.filter(uid__in=[order.uid for order in orders])
+        stored = {one.uid: one for one in known}
+        counts = {order.uid: self._shown(order, self._submission(order)) for order in orders}
+        unpaid = [
+            order for order in orders if order.uid not in stored or counts[order.uid] <= stored[order.uid].had_before
+        ]
+        if unpaid:
+            amounts = {_session(order): order.amount for order in unpaid}
+            reference = self._client().set_up_bonuses(study=self._publication.prolific_id, bonuses=amounts)
+            common = {"reference": reference, "shared_by": len(unpaid), "told_at": None, "taken_at": None}
+            with transaction.atomic():
+                for order in sorted(unpaid, key=lambda order: order.uid):
+                    fields = {**common, "had_before": counts[order.uid]}
+                    before = stored.get(order.uid)
+                    if before is None:
+                        BonusOrder.objects.get_or_create(uid=order.uid, defaults=fields)
+                    else:
+                        as_read = {"told_at": before.told_at, "reference": before.reference}
+                        BonusOrder.objects.filter(pk=before.pk, **as_read).update(**fields)
+        return dict(known.values_list("uid", "reference"))
+
+    @staticmethod
+    def _shown(order: Order, submission: Mapping[str, Any]) -> int:
+        """Return how many bonuses of this amount a submission shows."""
+        paid = submission.get("bonus_payments") or []
+        amounts = [amount for amount in paid if isinstance(amount, int | float)] if isinstance(paid, list) else []
+        return [round(amount) for amount in amounts].count(hundredths(order.amount))
 
     def _pay_bonus(self, order: Order) -> Answer:
         stored = BonusOrder.objects.filter(uid=order.uid).first()
@@ -233,7 +241,7 @@ class ProlificPayer:
         stored = BonusOrder.objects.filter(uid=order.uid).first()
         if stored is None or stored.told_at is None:
             return Answer(Outcome.NOT_FOUND, _("Prolific was not asked to pay this bonus."))
-        if _bonuses(submission).count(hundredths(order.amount)) > stored.had_before:
+        if self._shown(order, submission) > stored.had_before:
             return Answer(Outcome.CONFIRMED)
         if stored.taken_at is not None:
             return Answer(Outcome.SENT, _("Prolific accepted the order but does not show the bonus yet."))
@@ -278,27 +286,8 @@ def _mark_requested(reference: str, uids: Sequence[UUID]) -> bool:
     return False
 
 
-@contextmanager
-def _prolific_errors(*, refused: bool = True) -> Iterator[None]:
-    """Make Prolific's errors `Unreachable`; refusals as well, unless `refused` is False, but never NotThere."""
-    try:
-        yield
-    except NotThere:
-        raise
-    except MarketplaceError as error:
-        if isinstance(error, Refused) and not refused:
-            raise
-        raise Unreachable(str(error)) from None
-
-
 def _session(order: Order) -> str:
     return order.details.get("SESSION_ID", "")
-
-
-def _bonuses(submission: dict[str, Any]) -> list[int]:
-    """Return the bonuses of a submission, in hundredths."""
-    paid = submission.get("bonus_payments") or []
-    return [round(amount) for amount in paid if isinstance(amount, int | float)] if isinstance(paid, list) else []
 
 
 def _printable(status: Any) -> str:
@@ -324,13 +313,4 @@ def _publication_of(study: str) -> Publication | None:
     return publications.filter(study__slug=study).first()
 
 
-payers.register(
-    KIND,
-    PaymentMethod(
-        title=gettext_lazy("Prolific"),
-        payer=payer_of,
-        account=account_of,
-        rejection=submissions.rejection_of,
-        bulk_size=MAX_BULK,
-    ),
-)
+paying.register(KIND, payer_of, account_of, bulk_size=MAX_BULK)

@@ -8,34 +8,35 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from datetime import timedelta
 from decimal import Decimal
+from functools import partial
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
 
-from marketplaces.kinds import MarketplaceError, NotPossible, Unclear
+from marketplaces import offers
+from marketplaces.kinds import MarketplaceError, NotPossible, NotThere, Refused, Unclear
 from marketplaces.models import Account, Recruitment
-from marketplaces.offers import listing_of, offered_version, pay_of
+from marketplaces.offers import Price, listing_of, pay_of
 from marketplaces.prolific import codes
 from marketplaces.prolific.client import (
     Client,
-    NotThere,
-    Refused,
     client_of,
     hundredths,
+    normalised_status,
     raise_invalid_response,
     text_of,
     units,
 )
-from marketplaces.prolific.models import Publication
+from marketplaces.prolific.models import KIND, Publication
 from plans.pay import PayRule
 from recruiters.terms import Stated, with_share
-from studies.costs import Costs, shown_costs
+from studies.costs import shown_costs
 from studies.models import Study, Version
 from studies.recruiting import places_sentence
 
@@ -51,38 +52,9 @@ LONGEST_ID, MOST_PLACES, HIGHEST_FEE_RATE = 40, 10**6, 99
 """Upper limits for values in Prolific's responses; anything beyond them is invalid."""
 
 
-@dataclass(frozen=True)
-class Price:
-    """What a publication would cost now.
-
-    Attributes:
-        total: the rewards of all places, which Prolific reserves, including its fees and taxes.
-        costs: of these places, with Prolific's own fee and the publication's minutes.
-    """
-
-    total: Decimal
-    costs: Costs | None
-    balance: Decimal
-    currency: str
-
-    @property
-    def covered(self) -> bool:
-        return self.total <= self.balance
-
-
-def refuse_unready(study: Study) -> tuple[Version, Account]:
-    """Return the version and account to publish with.
-
-    Raises:
-        NotPossible
-    """
-    recruitment = Recruitment.objects.select_related("account").filter(study=study).first()
-    if study.entry != "prolific":
-        raise NotPossible(_("Participants enter this study in another way. First set “who may enter” to Prolific."))
-    if recruitment is None or recruitment.account.kind != "prolific":
-        raise NotPossible(_("First choose the Prolific account through which the study recruits."))
-    version, _rule = offered_version(study, statuses=(Study.Status.LAUNCHED,))
-    return version, recruitment.account
+def refuse_unready(study: Study) -> tuple[Version, PayRule, Account]:
+    """Return the version, its pay rule and the account to publish with. Raise NotPossible."""
+    return offers.ready(study, KIND, statuses=(Study.Status.LAUNCHED,))
 
 
 def create_draft(
@@ -108,8 +80,7 @@ def create_draft(
         NotPossible
         MarketplaceError: the publication is kept as uncertain if it may have been created; `find_created` looks for it.
     """
-    version, account = refuse_unready(study)
-    rule = pay_of(version)
+    version, rule, account = refuse_unready(study)
     _refuse_screen_out(screen_out, rule)
     client = client_of(account)
     workspace, currency = workspace_of(client, project)
@@ -138,11 +109,7 @@ def create_draft(
         cells = list(version.cells.order_by("number"))
         publication.places = sum(cell.places for cell in cells)
         publication.treatments = {secrets.token_urlsafe(9): cell.number for cell in cells}
-    with transaction.atomic():
-        Study.objects.select_for_update().get(pk=study.pk)
-        if Publication.objects.filter(study=study).exists():
-            raise NotPossible(_("The study is on Prolific already."))
-        publication.save()
+    _keep(publication)
     try:
         store_study(publication, client.create_study(fields_of(publication, version)))
     except Unclear:
@@ -158,6 +125,17 @@ def create_draft(
             raise NotPossible(message.format(why=error)) from None
         raise
     return publication
+
+
+def _keep(publication: Publication, *, prolific_id: str = "") -> None:
+    """Save a new publication. Raise NotPossible if this study is on Prolific already, or that one linked here."""
+    with transaction.atomic():
+        Study.objects.select_for_update().get(pk=publication.study_id)
+        if Publication.objects.filter(study=publication.study).exists():
+            raise NotPossible(_("The study is already on Prolific."))
+        if prolific_id and Publication.objects.filter(prolific_id=prolific_id).exists():
+            raise NotPossible(_("This study on Prolific is already linked to another study here."))
+        publication.save()
 
 
 def workspace_of(client: Client, project: str) -> tuple[str, str]:
@@ -243,7 +221,7 @@ def find_created(publication: Publication) -> bool:
 
 def store_study(publication: Publication, data: Mapping[str, Any]) -> None:
     """Store what Prolific reports about the study."""
-    status, prolific_id = str(data["status"]).upper().replace("_", " "), text_of(data, "id")
+    status, prolific_id = normalised_status(data["status"]), text_of(data, "id")
     if len(prolific_id) > LONGEST_ID or publication.prolific_id not in ("", prolific_id):
         raise_invalid_response()
     publication.prolific_id = prolific_id
@@ -290,9 +268,12 @@ def stated(study: str) -> Stated | None:
     return None if publication is None else Stated(publication.fee_rate or None, publication.minutes)
 
 
-def other_account() -> str:
-    """Return why a study cannot spend the money of the account that created it on Prolific."""
-    return _("The study now recruits through a different account from the one that created it on Prolific.")
+def refuse_other_account(publication: Publication) -> None:
+    """Raise NotPossible if the account that would pay is not the one that the study recruits through now."""
+    if publication.study.recruitment.account_id != publication.account_id:
+        raise NotPossible(
+            _("The study now recruits through a different account from the one that created it on Prolific.")
+        )
 
 
 def publish(publication: Publication) -> None:
@@ -302,25 +283,9 @@ def publish(publication: Publication) -> None:
         NotPossible
         MarketplaceError: if the response was lost, `refresh` shows the outcome.
     """
-    _version, account = refuse_unready(publication.study)
-    if account.pk != publication.account_id:
-        raise NotPossible(other_account())
+    refuse_unready(publication.study)
+    refuse_other_account(publication)
     _change_status(publication, "PUBLISH")
-
-
-def pause(publication: Publication) -> None:
-    """Admit no new participants. Raise MarketplaceError."""
-    _change_status(publication, "PAUSE")
-
-
-def resume(publication: Publication) -> None:
-    """Admit new participants again. Raise MarketplaceError."""
-    _change_status(publication, "START")
-
-
-def stop(publication: Publication) -> None:
-    """End recruitment for good. Raise MarketplaceError."""
-    _change_status(publication, "STOP")
 
 
 _STATUSES_AFTER = {
@@ -332,7 +297,11 @@ _STATUSES_AFTER = {
 
 
 def _change_status(publication: Publication, action: str) -> None:
-    """Request the action; if Prolific refuses or the response is lost, rely on the status that Prolific reports."""
+    """Request the action; if Prolific refuses or the response is lost, the status that it then reports decides.
+
+    Raises:
+        MarketplaceError
+    """
     client = client_of(publication.account)
     try:
         store_study(publication, client.transition_study(publication.prolific_id, action))
@@ -340,6 +309,14 @@ def _change_status(publication: Publication, action: str) -> None:
         store_study(publication, client.study(publication.prolific_id))
         if publication.status not in _STATUSES_AFTER[action]:
             raise
+
+
+pause = partial(_change_status, action="PAUSE")
+"""Admit no new participants."""
+resume = partial(_change_status, action="START")
+"""Admit new participants again."""
+stop = partial(_change_status, action="STOP")
+"""End recruitment for good."""
 
 
 def refresh(publication: Publication) -> None:
@@ -383,70 +360,58 @@ def forget(publication: Publication) -> None:
 # ---- when the study opens, pauses or closes --------------------------------------------------------
 
 STATUS = Publication.Status
-RECRUITING = (STATUS.ACTIVE, STATUS.PUBLISHING, STATUS.SCHEDULED)
+_RECRUITING = (STATUS.ACTIVE, STATUS.PUBLISHING, STATUS.SCHEDULED)
+_DUE_FROM: Mapping[str, tuple[str, ...]] = {
+    Study.Status.LAUNCHED: (STATUS.PAUSED,),
+    Study.Status.PAUSED: _RECRUITING,
+    Study.Status.CLOSED: (*_RECRUITING, STATUS.PAUSED),
+}
+CHANGES: Mapping[str, tuple[str, str]] = {
+    status: (sentence, sentence)
+    for status, sentence in (
+        (
+            Study.Status.LAUNCHED,
+            gettext_noop("On Prolific, the study is resumed: new participants can start there again."),
+        ),
+        (Study.Status.PAUSED, gettext_noop("On Prolific, the study is paused: no new participants can start there.")),
+        (
+            Study.Status.CLOSED,
+            gettext_noop("On Prolific, the study is stopped for good: no new participants can start there."),
+        ),
+    )
+}
 
 
-def _publication(recruitment: Recruitment) -> Publication | None:
-    return Publication.objects.filter(study=recruitment.study).exclude(prolific_id="").first()
+def offered(recruitment: Recruitment) -> list[Publication]:
+    """Return the study's publication, if Prolific has it."""
+    return list(Publication.objects.filter(study=recruitment.study).exclude(prolific_id=""))
 
 
-def state(recruitment: Recruitment) -> str:
-    """Return the study's status and places on Prolific, as last reported."""
-    publication = _publication(recruitment)
-    if publication is None:
+def state_of(publications: list[Publication]) -> str:
+    if not publications:
         return _("not there yet")
-    return f"{publication.get_status_display()}, {places_sentence(publication.places)}"
+    return f"{publications[0].get_status_display()}, {places_sentence(publications[0].places)}"
 
 
-def due(recruitment: Recruitment, status: str) -> str:
-    """Return what is done on Prolific when the study gets this status; empty if nothing."""
-    publication = _publication(recruitment)
-    known = publication.status if publication is not None else ""
-    if status == Study.Status.PAUSED and known in RECRUITING:
-        return _("On Prolific, the study is paused: no new participants can start there.")
-    if status == Study.Status.CLOSED and known in (*RECRUITING, STATUS.PAUSED):
-        return _("On Prolific, the study is stopped for good: no new participants can start there.")
-    if status == Study.Status.LAUNCHED and known == STATUS.PAUSED:
-        return _("On Prolific, the study is resumed: new participants can start there again.")
-    return ""
+def is_due(publication: Publication, status: str) -> bool:
+    return publication.status in _DUE_FROM.get(status, ())
 
 
-def _refuse_other_account(recruitment: Recruitment, publication: Publication) -> None:
-    """Raise NotPossible if the account that would pay is not the one that the study recruits through now."""
-    if publication.account_id != recruitment.account_id:
-        raise NotPossible(other_account())
-
-
-def follow(recruitment: Recruitment, status: str) -> str:
-    """Do what is due, and return the study's new status on Prolific. Raise NotPossible or MarketplaceError."""
-    publication = _publication(recruitment)
-    assert publication is not None
+def change(publication: Publication, status: str) -> None:
+    """Pause, stop or resume the study there; its own account pays what is then spent."""
     if status == Study.Status.LAUNCHED:
-        _refuse_other_account(recruitment, publication)
-    act = {
-        Study.Status.PAUSED: pause,
-        Study.Status.CLOSED: stop,
-        Study.Status.LAUNCHED: resume,
-    }[Study.Status(status)]
-    act(publication)
-    return _("On Prolific, the study is now: {state}.").format(state=state(recruitment))
+        refuse_other_account(publication)
+    acts = {Study.Status.PAUSED: pause, Study.Status.CLOSED: stop, Study.Status.LAUNCHED: resume}
+    acts[Study.Status(status)](publication)
 
 
-def places(recruitment: Recruitment) -> int | None:
-    """Return the places offered on Prolific; None before publishing, and if each treatment has its own places."""
-    publication = _publication(recruitment)
-    if publication is None or not publication.was_published or publication.treatments:
-        return None
-    return publication.places
+def places_of(publication: Publication) -> int:
+    """Return its places; 0 before publishing, and if each treatment has its own places."""
+    return publication.places if publication.was_published and not publication.treatments else 0
 
 
-def add_places(recruitment: Recruitment, number: int) -> str:
-    """Offer more places on Prolific. Raise NotPossible or MarketplaceError."""
-    publication = _publication(recruitment)
-    assert publication is not None
-    _refuse_other_account(recruitment, publication)
+def add_places(publication: Publication, number: int) -> None:
     set_places(publication, publication.places + number)
-    return _("On Prolific, the study now has {places}.").format(places=places_sentence(publication.places))
 
 
 # ---- studies created on Prolific itself ------------------------------------------------------------
@@ -456,25 +421,21 @@ class UnsuitableSettings(NotPossible):
     """The study on Prolific has unsuitable settings; `changes` says what to change there."""
 
     def __init__(self, changes: list[str]) -> None:
-        super().__init__(" ".join(changes))
+        super().__init__(" ".join((_("Please change this on Prolific:"), *changes)))
         self.changes = changes
 
 
-def adopt(study: Study, *, prolific_id: str, address: str) -> Publication:
-    """Link the study to the one on Prolific that has this identifier.
-
-    Args:
-        address: the study's entry page, as participants' browsers reach it.
+def adopt(study: Study, account: Account, *, key: str, address: str, by: Any = None) -> Publication:
+    """Link the study to the one on Prolific that has this identifier (`kinds.Recruiting.adopt`).
 
     Raises:
         NotPossible: this study is already on Prolific, or that one belongs to another study.
         UnsuitableSettings
         MarketplaceError
     """
-    version, account = refuse_unready(study)
-    rule = pay_of(version)
+    version, rule, _account = refuse_unready(study)
     client = client_of(account)
-    data = client.study(prolific_id)
+    data = client.study(key.lower())
     project = data["project"] if isinstance(data.get("project"), str) else ""
     workspace, currency = workspace_of(client, project)
     completion_codes, code_problems = codes.of_prolific(data.get("completion_codes"), rule)
@@ -498,12 +459,7 @@ def adopt(study: Study, *, prolific_id: str, address: str) -> Publication:
         codes=completion_codes,
     )
     with transaction.atomic():
-        Study.objects.select_for_update().get(pk=study.pk)
-        if Publication.objects.filter(study=study).exists():
-            raise NotPossible(_("This study is already on Prolific."))
-        if Publication.objects.filter(prolific_id=data["id"]).exists():
-            raise NotPossible(_("This study on Prolific is already linked to another study here."))
-        publication.save()
+        _keep(publication, prolific_id=data["id"])
         store_study(publication, data)
     return publication
 
@@ -527,7 +483,7 @@ def _problems(data: Mapping[str, Any], rule: PayRule, *, address: str, currency:
 
 
 def _advice(data: Mapping[str, Any]) -> Iterator[str]:
-    if str(data["status"]).upper() != "UNPUBLISHED":
+    if normalised_status(data["status"]) != STATUS.UNPUBLISHED:
         yield _("Prolific doesn't allow these changes to a published study. Copy the study there and change the copy.")
 
 
@@ -535,11 +491,15 @@ def _opens_study(url: Any, address: str) -> bool:
     """Return whether a link opens the study's entry page and names participant, study and submission."""
     if not isinstance(url, str):
         return False
-    given_url, expected_url = urlsplit(url), urlsplit(address)
-    same_page = (given_url.scheme, given_url.netloc.lower()) == (expected_url.scheme, expected_url.netloc.lower())
-    parameters = parse_qs(given_url.query)
+    parameters = parse_qs(urlsplit(url).query)
     has_parameters = all(parameters.get(name) == [f"{{{{%{name}%}}}}"] for name in NAMES)
-    return same_page and has_parameters and given_url.path.rstrip("/") == expected_url.path.rstrip("/")
+    return page_of(url) == page_of(address) and has_parameters
+
+
+def page_of(url: str) -> tuple[str, str, str]:
+    """Return what tells the pages of two links apart: scheme, host, and path without a slash at its end."""
+    parts = urlsplit(url)
+    return parts.scheme, parts.netloc.lower(), parts.path.rstrip("/")
 
 
 def _unique_internal_name(data: Mapping[str, Any]) -> str:

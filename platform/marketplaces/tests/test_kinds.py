@@ -13,9 +13,8 @@ from django.urls import reverse
 from marketplaces import kinds
 from marketplaces.desks import Desk
 from marketplaces.kinds import Recruiting
-from participants import returning
 from payouts import payers
-from recruiters import arrivals
+from recruiters import arrivals, leaving
 
 
 @pytest.mark.parametrize("key", kinds.keys())
@@ -23,7 +22,7 @@ def test_marketplace_supports_arriving_leaving_and_paying(key):
     kind = kinds.get(key)
     assert kind.key == key and kind.title and kind.credentials
     assert key in dict(arrivals.choices())
-    assert any(provider.__module__.startswith(f"marketplaces.{key}.") for provider in returning._providers)
+    assert leaving.PROVIDERS[key].__module__.startswith(f"marketplaces.{key}.")
     method = payers.method_of(key)
     assert all(callable(getattr(kind.recruiting, name)) for name in vars(Recruiting) if not name.startswith("_"))
     assert method is not None and method.payer is not None and method.elsewhere is None

@@ -13,7 +13,7 @@ from decimal import Decimal
 
 from llm_agents.standins.http import HttpRequest
 from llm_agents.standins.kit import Fault, Reply, Service, data
-from payouts.payers import Answer, AssignmentStatus, Order, Outcome, Unreachable
+from payouts.payers import Answer, AssignmentStatus, Order, Outcome, Payer, Unreachable
 
 PATIENCE = 1.0
 """How long the payer waits, in seconds."""
@@ -72,7 +72,7 @@ class StandIn(Service):
         return {"outcome": "sent" if self.later and self._looked[uid] < 2 else "confirmed"}
 
 
-class StandInPayer:
+class StandInPayer(Payer):
     """Pays through the server at `address`."""
 
     def __init__(self, address: str, *, may_repeat: bool) -> None:

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from conftest import examples
 from payouts import books, deciding, payers, paying
 from payouts.models import LedgerRow
-from payouts.payers import Answer, AssignmentStatus, Order, Outcome, Unreachable
+from payouts.payers import Answer, AssignmentStatus, Order, Outcome, Payer, Unreachable
 from payouts.tests.conftest import KIND
 from payouts.tests.people import STUDY, finished
 from payouts.tests.test_paying import later
@@ -33,7 +33,7 @@ class Crash(BaseException):
     """The process has died."""
 
 
-class Recruiter:
+class Recruiter(Payer):
     """A payer and its books; raises Crash at a chosen step."""
 
     def __init__(self, *, may_repeat: bool) -> None:

@@ -13,10 +13,12 @@ from typing import TYPE_CHECKING, Any
 
 from django import forms
 from django.contrib import messages
+from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed, HttpResponseRedirect
 from django.template.response import TemplateResponse
-from django.urls import URLPattern, path
+from django.urls import URLPattern, path, reverse
 from django.utils.functional import Promise
+from django.utils.text import capfirst
 
 from audit.actions import Action
 from rights.admin import trail
@@ -54,8 +56,11 @@ class Act:
         title: what it does, as the heading of its page and in the audit log.
         does: does it; may return a message instead of `done`. Raises MarketplaceError, NotPossible.
         done: the message afterwards, which may contain the form's values in braces.
-        explains: the consequences, for its page; None if its button acts at once.
-        button: the text of the button on its page; default: the title.
+        explains: the consequences, for its page, as one text or several; None if its button acts at once.
+        button: the text of its last button: on its page, or of the one that acts at once; default: the title.
+        icon, note, asks: of its button on the object's page: the icon, what stands beside it, and what the browser
+            asks before it acts at once.
+        offered: whether that button is shown, if nothing hinders the action.
         log: its entry in the audit log, written after it succeeded; None: no entry.
         log_first: write the entry before the request, because the request's outcome may remain unknown.
         log_itself: `does` calls `Given.record`, once nothing prevents the action.
@@ -70,8 +75,12 @@ class Act:
     title: Text
     does: Callable[[Given], str | None]
     done: Text = ""
-    explains: Text | Callable[[Any], str] | None = None
+    explains: Text | Sequence[Text] | Callable[[Any], str] | None = None
     button: Text = ""
+    icon: str = ""
+    note: Text = ""
+    asks: Text = ""
+    offered: Callable[[Any], bool] = lambda target: True
     log: Action | None = None
     log_first: bool = False
     log_itself: bool = False
@@ -83,6 +92,20 @@ class Act:
     harmful: bool = False
     hindrance: Callable[[Any], str] = lambda target: ""
     page: Callable[[Any, HttpRequest, Any], HttpResponse] | None = None
+
+
+@dataclass(frozen=True)
+class Button:
+    """The button of an action on the page of its object; `opens` the page that asks, or acts at once."""
+
+    act: Act
+    address: str
+    opens: bool
+
+    @property
+    def text(self) -> str:
+        text = capfirst(str(self.act.title if self.opens else self.act.button or self.act.title))
+        return f"{text} …" if self.opens else text
 
 
 class Desk(Base):
@@ -163,6 +186,36 @@ class Desk(Base):
             urls.append(path(f"<int:object_id>/{name}/", address, name=f"{prefix}_{name}"))
         return urls
 
+    def buttons_of(
+        self, request: HttpRequest, target: Any, may: dict[tuple[Role, bool], bool] | None = None
+    ) -> list[Button]:
+        """Return the buttons of the actions on an object that this user may do now.
+
+        An action that asks for something without a page of its own has its form on the object's page instead.
+
+        Args:
+            may: the user's rights as found so far, by role and whether it spends; shared by objects with the same ones.
+        """
+        buttons, prefix = [], f"admin:{self.opts.app_label}_{self.opts.model_name}"
+        may = {} if may is None else may
+        for name, act in self.acts.items():
+            opens = act.explains is not None or act.page is not None
+            if (act.form and not opens) or not act.offered(target) or act.hindrance(target):
+                continue
+            right = act.role, act.spends
+            if right not in may:
+                may[right] = self._may(request, target, act)
+            if may[right]:
+                buttons.append(Button(act, reverse(f"{prefix}_{name}", args=[target.pk]), opens))
+        return buttons
+
+    def _may(self, request: HttpRequest, target: Any, act: Act) -> bool:
+        try:
+            self.refuse_user(request, target, act)
+        except PermissionDenied:
+            return False
+        return bool(self._allowed(request, target, act.role))
+
     def perform(self, request: HttpRequest, object_id: int, *, name: str) -> HttpResponse:
         """Ask for confirmation of an action, do it once confirmed, and say what came of it."""
         act = self.acts.get(name) or self.act_of(self.seen(request, str(object_id)), name)
@@ -217,12 +270,13 @@ class Desk(Base):
 
     def _confirmation(self, request: HttpRequest, act: Act, target: Any, form: Any, problem: str) -> HttpResponse:
         """Return the page that asks for confirmation; its button posts to the page's own address."""
-        explanation = act.explains(target) if callable(act.explains) else str(act.explains)
+        told = act.explains(target) if callable(act.explains) else act.explains
+        explanation = [told] if isinstance(told, str | Promise) else list(told or ())
         back, title = self.back_of(target), str(act.title)
         context = {
             "study": target.study, "desk": back, "desk_title": self.desk_of(target), "back": back,
             "button": act.button or title, "about": self.about_of(target), "form": form,
-            "harmful": act.harmful, "problem": problem, "sentences": [explanation, *self.facts_of(target)],
+            "harmful": act.harmful, "problem": problem, "sentences": [*explanation, *self.facts_of(target)],
             "warnings": [text for text in self.warnings_of(target) if text],
         }  # fmt: skip
         return self.page(request, "admin/studies/ask.html", title, context)

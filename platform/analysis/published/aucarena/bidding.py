@@ -3,42 +3,46 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
+from functools import partial
 from itertools import pairwise
 from statistics import fmean
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from analysis import charts
+import numpy as np
+import pandas as pd
+
+from analysis.data import Data
 from analysis.errors import SkippedError
+from analysis.frames import by_group, grouped
 from analysis.published.aucarena.measures import corrected_failure_rate
 from analysis.published.aucarena.seats import (
+    BIDDER,
     GAMES,
     MATCH,
     OF_ITEMS,
     REQUIRED_COLUMNS,
+    SETTING,
     bidders,
     objective,
     settings,
     with_setting,
 )
-from analysis.results import Analysis, Options, Result, Table, count, estimate_columns, number, share, text
+from analysis.results import Analysis, Chart, Options, Result, Table, count, number, numbers, records, share, text
 from analysis.toolbox import bootstrap, spearman
 from analysis.toolbox.resampling import bootstrap_ratio
 
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from analysis.data import Data
-
 EDGES = (0.0, 10.0, 11.0, 15.0, 20.0, float("inf"))
 """Boundaries of the increment classes, in percent. The paper defines five classes and reports two."""
+CLASSES = [f"{low:g} and more" if high == float("inf") else f"{low:g} to {high:g}" for low, high in pairwise(EDGES)]
+STEEP = EDGES[2]
+BASES = {"own": "own preceding bid", "standing": "standing bid"}
 MAX_DRAWS = 300
 """Maximum number of bootstrap draws for rank correlations."""
 PUBLISHED_CORRELATIONS: Mapping[str, str] = {
     "gpt-4-turbo": ".2348, .0715, .6423, .4328", "mistral": ".1252, .2728, .1139, .2779",
     "gpt-4": ".3741, .3959, .6318, .6443",
 }  # fmt: skip
-INTERVAL = (number("low", "Low"), number("high", "High"))
 
 
 # ---- state tracking ---------------------------------------------------------------------------------------------
@@ -46,57 +50,54 @@ INTERVAL = (number("low", "Low"), number("high", "High"))
 
 def errors(data: Data, options: Options) -> Result:
     """Return corrected failure rates of bids and beliefs."""
-    kinds = ("belief_claims", "belief_errors_budget", "belief_errors_own", "belief_errors_others")
-    rows = bidders(data, ["bids", "withdrawals", *(k for k in kinds if data.has("seats", k))])
-    refused = _refused(data)
-    rows["failed"] = [refused.get((m, r), 0) for m, r in zip(rows["match"], rows["role"], strict=True)]
-    seats = rows.groupby("match")["role"].transform("nunique")
-    results, numbers = [], {}
-    counts_by_kind: list[tuple[str, Any, Any]] = [("bids", rows["failed"], rows["bids"] + rows["withdrawals"])]
-    if set(kinds) <= set(rows.columns):
-        reports = rows["belief_claims"] / (3 + 2 * (seats - 1))
-        for kind, claims in (("budget", 1), ("own", 2), ("others", 2 * (seats - 1))):
-            title = {"budget": "beliefs: own budget", "own": "beliefs: own profit and items",
-                     "others": "beliefs: others' profits and items"}[kind]  # fmt: skip
-            counts_by_kind.append((title, rows[f"belief_errors_{kind}"], reports * claims))
-    for kind, failures, correct in counts_by_kind:
-        frame = rows[["match", "player"]].assign(f=failures.astype(float), c=correct.astype(float))
-        for player, subset in frame.groupby("player"):
-            interval = bootstrap_ratio(
-                subset["f"],
-                subset["f"] + subset["c"],
-                subset["match"],
-                options.draws,
-                options.seed,
-                level=options.level,
-            )
-            f, c = int(subset["f"].sum()), round(float(subset["c"].sum()))
-            results.append({"kind": kind, "player": player, "failures": f, "correct": c,
-                         "estimate": corrected_failure_rate(f, c),
-                         "low": interval.get("low"), "high": interval.get("high"),
-                         "published": ".21 % (lowest)" if kind == "bids" and "gpt-4" in player else None})  # fmt: skip
-            numbers[f"{kind}.{player}"] = {**{k: results[-1][k] for k in ("estimate", "low", "high")}, "n": f + c}
+    beliefs = ("belief_claims", "belief_errors_budget", "belief_errors_own", "belief_errors_others")
+    rows = bidders(data, ["bids", "withdrawals", *(name for name in beliefs if data.has("seats", name))])
+    counted = [("bids", _refused(data, rows), rows["bids"] + rows["withdrawals"])]
+    if set(beliefs) <= set(rows):
+        others = rows.groupby("match")["role"].transform("nunique") - 1
+        reports = rows["belief_claims"] / (3 + 2 * others)
+        counted += [
+            ("beliefs: own budget", rows["belief_errors_budget"], reports),
+            ("beliefs: own profit and items", rows["belief_errors_own"], reports * 2),
+            ("beliefs: others' profits and items", rows["belief_errors_others"], reports * (2 * others)),
+        ]
+
+    def rate(seats: pd.DataFrame) -> dict[str, Any]:
+        interval = bootstrap_ratio(
+            seats["failed"], seats["failed"] + seats["right"], seats["match"], options.draws, options.seed,
+            level=options.level,
+        )  # fmt: skip
+        failures, correct = int(seats["failed"].sum()), round(float(seats["right"].sum()))
+        return {"failures": failures, "correct": correct, "estimate": corrected_failure_rate(failures, correct),
+                "low": interval["low"], "high": interval["high"]}  # fmt: skip
+
+    found = pd.concat([
+        by_group(rows[["match", "player"]].assign(failed=failed.astype(float), right=right.astype(float)),
+                 ["player"], rate).assign(kind=kind)
+        for kind, failed, right in counted
+    ], ignore_index=True)  # fmt: skip
+    lowest = (found["kind"] == "bids") & found["player"].str.contains("gpt-4")
     table = Table(
         "rates", "Corrected failure rates",
-        [text("kind", "Kind"), text("player", "Bidder"), count("failures", "F"), count("correct", "C"),
-         *estimate_columns("CFR", share), text("published", "Published")], results,
+        [text("kind", "Kind"), BIDDER, count("failures", "F"), count("correct", "C"), share("estimate", "CFR"), "low",
+         "high", text("published", "Published")],
+        found.assign(published=lowest.map({True: ".21 % (lowest)"})),
         note="CFR = F/(C + F). For bids, F counts refused attempts and C counts bids and withdrawals; for beliefs, C "
         "counts the states to report. We take the lowest published rate to be that of failed bids.",
+        charts=[Chart("bars", y="player", facet="kind", formats={"x": ".1%"})] * int(found["estimate"].notna().any()),
     )  # fmt: skip
-    drawn = [row for row in results if row["estimate"] is not None]
-    figure = charts.bars("rates", "Corrected failure rates", drawn, y="player", facet="kind", x_title="CFR",
-                         x_format=".1%")  # fmt: skip
-    return Result([table], [figure] if drawn else [], numbers)
+    of = found.assign(n=found["failures"] + found["correct"])
+    return Result([table], numbers=numbers(of, "{kind}.{player}"))
 
 
-def _refused(data: Data) -> dict[tuple[str, str], int]:
-    """Return the number of refused attempts before bids and withdrawals, by (match, role)."""
+def _refused(data: Data, seats: pd.DataFrame) -> pd.Series:
+    """Return the number of refused attempts before each seat's bids and withdrawals."""
     if not data.has("decisions", "match", "role", "move", "refused"):
-        return {}
+        return pd.Series(0, index=seats.index)
     moves = data.table("decisions", ["match", "role", "move", "refused"])
     moves = moves[moves["move"].str.startswith('{"bid"') & moves["refused"].notna()]
-    sums = moves.groupby(["match", "role"])["refused"].sum()
-    return {(str(m), str(r)): int(value) for (m, r), value in sums.items()}
+    refused = moves.groupby(["match", "role"])["refused"].sum()
+    return refused.reindex(pd.MultiIndex.from_frame(seats[["match", "role"]])).fillna(0).set_axis(seats.index)
 
 
 # ---- plans ---------------------------------------------------------------------------------------------------------
@@ -108,37 +109,33 @@ def priorities(data: Data, options: Options) -> Result:
     if not len(plans):
         raise SkippedError("No bidder made a plan.")
     items = data.table("rounds", OF_ITEMS).drop_duplicates(["match", "round"])
-    item_numbers: dict[str, dict[str, int]] = {}
-    for match, round_number, name in zip(items["match"], items["round"], items["item"], strict=True):
-        item_numbers.setdefault(match, {})[name] = int(round_number)
-    cells: dict[tuple[str, str, int, int], list[float]] = {}
-    for (match, _role), subset in plans.groupby(["match", "role"], sort=True):
-        first_row = subset.iloc[0]
-        for step, item, value in steps(subset, item_numbers.get(match, {})):
-            cells.setdefault((first_row["player"], first_row["order"], step, item), []).append(value)
-    results = []
-    for (player, order, step, item), values in sorted(cells.items()):
-        earlier = cells.get((player, order, step - 1, item))
-        results.append({"player": player, "order": order, "step": step, "item": item, "estimate": fmean(values),
-                     "change": fmean(values) - fmean(earlier) if earlier else None, "past": item < step,
-                     "n": len(values), "where": f"{player}, {order}"})  # fmt: skip
+    numbered = {match: dict(zip(sold["item"], sold["round"].astype(int), strict=True))
+                for match, sold in grouped(items, "match")}  # fmt: skip
+    of_cell = ["player", "order", "item"]
+    held = [
+        {"player": made["player"].iloc[0], "order": made["order"].iloc[0], "step": step, "item": item, "held": value}
+        for (match, _role), made in grouped(plans, "match", "role")
+        for step, item, value in steps(made, numbered.get(match, {}))
+    ]
+    cells = pd.DataFrame(held).groupby(["player", "order", "step", "item"])["held"]
+    found = cells.agg(estimate="mean", n="size").reset_index()
+    found = found.assign(change=found.groupby(of_cell)["estimate"].diff(), past=found["item"] < found["step"],
+                         where=found["player"] + ", " + found["order"])  # fmt: skip
+    numbers = {name: [str(place) for place in range(1, 1 + found[name].max())] for name in ("item", "step")}
     table = Table(
         "priorities", "Mean priority of each item in the plans before each sale",
-        [text("player", "Bidder"), text("order", "Order"), count("step", "Before item"), count("item", "Item"),
+        [BIDDER, text("order", "Order"), count("step", "Before item"), count("item", "Item"),
          number("estimate", "Priority"), number("change", "Change"), text("past", "Already sold"),
-         count("n", "Auctions")], results,
+         count("n", "Auctions")],
+        found,
         note="Items are numbered in order of sale; 3 is the highest priority. Priorities of items already sold are "
         "included and marked.",
+        charts=[Chart("heat_map", title="Mean priority of each item, by plan (left of the diagonal: already sold)",
+                      x="item", y="step", facet="where", formats={"colour": ".1f"},
+                      titles={"x": "Item, in order of sale", "y": "Plan before item"},
+                      order={"x": numbers["item"], "y": numbers["step"]})],
     )  # fmt: skip
-    drawn = [{**row, "mark": f"{row['item']}", "step": f"{row['step']}"} for row in results]
-    figure = charts.heat_map(
-        "priorities", "Mean priority of each item, by plan (left of the diagonal: already sold)", drawn, x="mark",
-        y="step", facet="where", x_title="Item, in order of sale", y_title="Plan before item",
-        value_title="Priority", value_format=".1f",
-        x_order=[str(position) for position in range(1, 1 + max(row["item"] for row in results))],
-        y_order=[str(position) for position in range(1, 1 + max(row["step"] for row in results))],
-    )  # fmt: skip
-    return Result([table], [figure])
+    return Result([table])
 
 
 def _plans(data: Data) -> pd.DataFrame:
@@ -160,58 +157,63 @@ def steps(plans: pd.DataFrame, item_numbers: Mapping[str, int]) -> Iterator[tupl
                 yield step, item_numbers[name], float(value)
 
 
-PAIRS = (("priority_initial", "bids"), ("priority_initial", "won"), ("priority_current", "bids"),
-         ("priority_current", "won"))  # fmt: skip
+PAIRS = {f"{when}_{outcome}": (f"priority_{when}", outcome) for when in ("initial", "current")
+         for outcome in ("bids", "won")}  # fmt: skip
 
 
 def faithful(data: Data, options: Options) -> Result:
     """Return rank correlations of priorities with the number of bids and with winning."""
     items = data.table("rounds", [*OF_ITEMS, "bids", "priority_initial", "priority_current"])
-    items["won"] = (items["winner"] == items["role"]).astype(float)
-    rows = with_setting(data, items)
-    results, numbers = [], {}
-    for player, subset in rows.groupby("player"):
-        row: dict[str, Any] = {"player": player, "published": _published(player)}
-        for priority, outcome in PAIRS:
-            with_priority = subset[subset[priority].notna()]
-            result = correlation(with_priority, priority, outcome, options)
-            key = f"{priority.removeprefix('priority_')}_{outcome}"
-            row |= {key: result["estimate"], f"{key}_low": result.get("low"), f"{key}_high": result.get("high"),
-                    f"{key}_p": result["p"], f"{key}_mean": result["mean"], "n": result["n"]}  # fmt: skip
-            numbers[f"{player}.{key}"] = {k: result.get(k) for k in ("estimate", "low", "high", "p", "n")}
-        results.append(row)
-    if not any(numbers[key]["n"] for key in numbers):
+    rows = with_setting(data, items.assign(won=(items["winner"] == items["role"]).astype(float)))
+    found = {
+        (player, key): correlation(subset[subset[priority].notna()], priority, outcome, options)
+        for player, subset in grouped(rows, "player")
+        for key, (priority, outcome) in PAIRS.items()
+    }
+    if not any(result["n"] for result in found.values()):
         raise SkippedError("No bidder made a plan.")
-    titles = {"initial_bids": "Initial, bids", "initial_won": "Initial, won", "current_bids": "Current, bids",
-              "current_won": "Current, won"}  # fmt: skip
-    columns = [text("player", "Bidder")]
-    for key, title in titles.items():
-        columns += [number(key, title), number(f"{key}_low", "Low"), number(f"{key}_high", "High"),
-                    number(f"{key}_mean", "Mean within auctions")]  # fmt: skip
-    table = Table("correlations", "Rank correlations of priorities with bids and wins", [*columns, count("n", "Items"),
-                  text("published", "Published, in this order")], results,
-                  note="Undefined if either variable is constant.")  # fmt: skip
-    return Result([table], [], numbers)
+    results = [
+        {"player": player, "n": found[player, "current_won"]["n"], "published": _published(player)}
+        | {f"{key}{suffix}": found[player, key][name] for key in PAIRS for suffix, name in SUFFIXES.items()}
+        for player in dict.fromkeys(player for player, _key in found)
+    ]
+    columns = [number(f"{key}{suffix}", label) for key in PAIRS
+               for suffix, label in (("", key.capitalize().replace("_", ", ")), ("_low", "Low"), ("_high", "High"),
+                                     ("_mean", "Mean within auctions"))]  # fmt: skip
+    table = Table(
+        "correlations", "Rank correlations of priorities with bids and wins",
+        [BIDDER, *columns, count("n", "Items"), text("published", "Published, in this order")], results,
+        note="Undefined if either variable is constant.",
+    )  # fmt: skip
+    return Result([table], numbers={
+        f"{player}.{key}": {name: result[name] for name in ("estimate", "low", "high", "p", "n")}
+        for (player, key), result in found.items()
+    })  # fmt: skip
+
+
+SUFFIXES = {"": "estimate", "_low": "low", "_high": "high", "_p": "p", "_mean": "mean"}
+"""What the columns of a correlation say, by the end of their names."""
 
 
 def correlation(rows: pd.DataFrame, priority: str, outcome: str, options: Options) -> dict[str, Any]:
     """Return Spearman's correlation over all items, its bootstrap interval by auction, and its mean within auctions."""
-    overall = spearman(rows[priority].tolist(), rows[outcome].tolist())
-    within_auctions = [
-        value for _key, subset in rows.groupby(["match", "role"])
-        if (value := spearman(subset[priority].tolist(), subset[outcome].tolist())["estimate"]) is not None
-    ]  # fmt: skip
-    results = {**overall, "mean": fmean(within_auctions) if within_auctions else None}
-    if overall["estimate"] is None:
-        return results
-    records = [
-        {"match": m, "x": x, "y": y} for m, x, y in zip(rows["match"], rows[priority], rows[outcome], strict=True)
+
+    def over(items: pd.DataFrame) -> dict[str, Any]:
+        return spearman(items[priority].tolist(), items[outcome].tolist())
+
+    overall = over(rows)
+    within = [
+        value for _key, items in rows.groupby(["match", "role"]) if (value := over(items)["estimate"]) is not None
     ]
-    interval = bootstrap(
-        records, lambda sample: spearman([r["x"] for r in sample], [r["y"] for r in sample])["estimate"], "match",
-        min(options.draws, MAX_DRAWS), options.seed, level=options.level,
-    )  # fmt: skip
-    return {**results, "low": interval.get("low"), "high": interval.get("high")}
+    result = {**overall, "low": None, "high": None, "mean": fmean(within) if within else None}
+    if overall["estimate"] is not None:
+        interval = bootstrap(
+            records(rows[["match", priority, outcome]]),
+            lambda sample: spearman([row[priority] for row in sample], [row[outcome] for row in sample])["estimate"],
+            "match", min(options.draws, MAX_DRAWS), options.seed, level=options.level,
+        )  # fmt: skip
+        result |= {"low": interval["low"], "high": interval["high"]}
+    return result
 
 
 def _published(player: str) -> str | None:
@@ -226,38 +228,25 @@ def increments(data: Data, options: Options) -> Result:
     rows = bid_increments(data)
     if not len(rows):
         raise SkippedError("No one bid.")
-    results, numbers = [], {}
-    for player, subset in rows.groupby("player"):
-        for base, title in (("own", "own preceding bid"), ("standing", "standing bid")):
-            values = subset[base].tolist()
-            for low, high in pairwise(EDGES):
-                k = sum(low <= round(value, 9) < high for value in values)
-                results.append({"player": player, "base": title, "class": _class_name(low, high), "k": k,
-                "n": len(values),
-                             "estimate": k / len(values)})  # fmt: skip
-            n_steep = sum(round(value, 9) >= EDGES[2] for value in values)
-            numbers[f"{player}.{base}.from_11"] = {"estimate": n_steep / len(values), "n": len(values)}
-    steepness = [
-        {"player": key.rsplit(".", 2)[0], "base": "own preceding bid" if ".own." in key else "standing bid",
-         **value} for key, value in numbers.items()
-    ]  # fmt: skip
+    bids = rows.melt("player", [*BASES], "key", "percent").assign(percent=lambda bids: bids["percent"].round(9))
+    bids = bids.assign(base=bids["key"].map(BASES), steep=bids["percent"] >= STEEP)
+    bids["class"] = pd.cut(bids["percent"], EDGES, right=False, labels=CLASSES)
+    of = bids.groupby(["player", "base"])
+    classes = bids.groupby(["player", "base", "class"], observed=False).size().rename("k").reset_index()
+    classes = classes.join(of.size().rename("n"), on=["player", "base"])
+    steep = of.agg(estimate=("steep", "mean"), n=("steep", "size"), key=("key", "first")).reset_index()
+    base = text("base", "Relative to")
     tables = [
-        Table("classes", "Bids by increment", [text("player", "Bidder"), text("base", "Relative to"),
-              text("class", "Increment, %"), count("k", "Bids"), share("estimate", "Share"), count("n", "of")],
-              results),
-        Table("steep", "Bids with an increment of at least 11 %", [text("player", "Bidder"), text("base",
-        "Relative to"),
-              share("estimate", "Share"), count("n", "Bids")], steepness),
+        Table("classes", "Bids by increment",
+              [BIDDER, base, text("class", "Increment, %"), count("k", "Bids"), share("estimate", "Share"),
+               count("n", "of")],
+              classes.astype({"class": "str"}).assign(estimate=classes["k"] / classes["n"]),
+              charts=[Chart("bars", y="player", colour="class", facet="base", stacked=True,
+                            titles={"x": "Share of bids"}, order={"colour": CLASSES})]),
+        Table("steep", f"Bids with an increment of at least {STEEP:g} %",
+              [BIDDER, base, share("estimate", "Share"), count("n", "Bids")], steep.drop(columns="key")),
     ]  # fmt: skip
-    figure = charts.bars("classes", "Bids by increment", results, y="player", colour="class", facet="base",
-        stacked=True,
-                         x_title="Share of bids", x_format="%",
-                         order=[_class_name(low, high) for low, high in pairwise(EDGES)])  # fmt: skip
-    return Result(tables, [figure], numbers)
-
-
-def _class_name(low: float, high: float) -> str:
-    return f"{low:g} and more" if high == float("inf") else f"{low:g} to {high:g}"
+    return Result(tables, numbers=numbers(steep, "{player}.{key}.from_11"))
 
 
 def bid_increments(data: Data) -> pd.DataFrame:
@@ -265,10 +254,9 @@ def bid_increments(data: Data) -> pd.DataFrame:
 
     Without such a bid, the base is the current start price. All bids of a round are sealed.
     """
-    import pandas as pd
-
     moves = data.table("decisions", ["match", "role", "round", "phase", "move_number", "move_bid"])
-    moves = moves[moves["move_bid"].notna() & moves["round"].notna()]
+    moves = moves[moves["move_bid"].notna() & moves["round"].notna()].astype({"move_bid": "float64"})
+    moves["bidding"] = moves["phase"].fillna("").str.extract(r"(\d+)", expand=False).fillna("0").astype(int)
     items = data.table("rounds", [*OF_ITEMS, *(["discounts"] if data.has("rounds", "discounts") else [])])
     start_prices = {}
     for row in items.drop_duplicates(["match", "round"]).to_dict("records"):
@@ -276,22 +264,21 @@ def bid_increments(data: Data) -> pd.DataFrame:
         for _discount in range(int(row.get("discounts") or 0)):
             price = max(1, price // 2)
         start_prices[row["match"], int(row["round"])] = price
-    records = []
-    moves["bidding"] = moves["phase"].fillna("").str.extract(r"(\d+)", expand=False).fillna("0").astype(int)
-    for (match, round_number), subset in moves.sort_values("move_number", kind="stable").groupby(["match", "round"]):
-        start_price = start_prices.get((match, int(round_number)))
+    found = []
+    for (match, item), subset in grouped(moves.sort_values("move_number", kind="stable"), "match", "round"):
+        start_price = start_prices.get((match, int(item)))
         if start_price is None:
             continue
         last_bids: dict[str, float] = {}
-        standing = None
-        for _round, bids in subset.groupby("bidding", sort=True):
-            for role, bid in zip(bids["role"], bids["move_bid"].astype(float), strict=True):
-                above_own = 100 * (bid / last_bids.get(role, start_price) - 1)
-                above_standing = 100 * (bid / (start_price if standing is None else standing) - 1)
-                records.append({"match": match, "role": role, "own": above_own, "standing": above_standing})
+        standing: float | None = None
+        for _round, bids in subset.groupby("bidding"):
+            base = start_price if standing is None else standing
+            for role, bid in zip(bids["role"], bids["move_bid"], strict=True):
+                found.append({"match": match, "role": role, "own": 100 * (bid / last_bids.get(role, start_price) - 1),
+                                "standing": 100 * (bid / base - 1)})  # fmt: skip
                 last_bids[role] = bid
-            standing = max([*bids["move_bid"].astype(float), *([] if standing is None else [standing])])
-    rows = pd.DataFrame(records, columns=["match", "role", "own", "standing"])
+            standing = max(bids["move_bid"].max(), standing or 0)
+    rows = pd.DataFrame(found, columns=["match", "role", "own", "standing"])
     return with_setting(data, rows) if len(rows) else rows
 
 
@@ -300,122 +287,107 @@ def bid_increments(data: Data) -> pd.DataFrame:
 
 def niches(data: Data, options: Options) -> Result:
     """Return winning bids by objective and budget."""
-    import numpy as np
     from scipy.stats import gaussian_kde, ks_2samp
 
     items = data.table("rounds", OF_ITEMS)
     rows = with_setting(data, items[(items["winner"] == items["role"]) & items["price"].notna()])
-    rows["objective"] = [objective(row) for row in rows.to_dict("records")]
+    rows = rows.assign(objective=[objective(row) for row in records(rows)]).astype({"price": "float64"})
     if rows["objective"].nunique() < 2:
         raise SkippedError("All bidders had the same objective.")
-    prices = rows["price"].astype(float).to_numpy()
-    edges = np.linspace(prices.min(), prices.max() if prices.max() > prices.min() else prices.min() + 1, 21)
-    drawn, tests = [], []
+    low, high = rows["price"].min(), rows["price"].max()
+    edges = np.linspace(low, high if high > low else low + 1, 21)
+    curves, tests = [], []
     for budget in sorted(rows["budget"].unique(), key=float):
-        subset = rows[rows["budget"] == budget]
-        groups = {str(name): group["price"].astype(float).to_numpy() for name, group in subset.groupby("objective")}
-        for name, values in groups.items():
-            density, _edges = np.histogram(values, bins=edges, density=True)
-            kernel = gaussian_kde(values) if len(values) > 2 and np.ptp(values) > 0 else None
-            for low, high, height in zip(edges, edges[1:], density, strict=False):
-                middle = (low + high) / 2
-                drawn.append({"budget": f"budget {budget}", "objective": name, "low": float(low), "high": float(high),
-                              "price": float(middle), "density": float(height),
-                              "kernel": None if kernel is None else float(kernel(middle)[0])})  # fmt: skip
-        row: dict[str, Any] = {"budget": budget, "n": len(subset)}
-        row |= {f"n_{name}": len(values) for name, values in groups.items()}
+        of_budget = rows[rows["budget"] == budget]
+        groups = {str(name): group["price"].to_numpy() for name, group in of_budget.groupby("objective")}
+        for name, prices in groups.items():
+            middle = (edges[:-1] + edges[1:]) / 2
+            kernel = gaussian_kde(prices)(middle) if len(prices) > 2 and np.ptp(prices) > 0 else None
+            curves.append(pd.DataFrame({
+                "budget": f"budget {budget}", "objective": name, "low": edges[:-1], "high": edges[1:], "price": middle,
+                "density": np.histogram(prices, bins=edges, density=True)[0], "kernel": kernel,
+            }))  # fmt: skip
+        row = {"budget": budget, "n": len(of_budget), **{f"n_{name}": len(prices) for name, prices in groups.items()}}
         if len(groups) == 2:
             test = ks_2samp(*groups.values())
             row |= {"estimate": float(test.statistic), "p": float(test.pvalue)}
         tests.append(row)
+    densities = pd.concat(curves, ignore_index=True)
+    budget_column = text("budget", "Budget")
+    drawn = densities.melt(["budget", "objective", "price"], ["kernel", "density"], "curve", "value")
+    curve_names = drawn["curve"].replace({"density": "histogram"})
     tables = [
         Table("distance", "Kolmogorov–Smirnov distance of winning bids between objectives",
-              [text("budget", "Budget"), number("estimate", "D"), number("p", "p"), count("n_profit", "Profit"),
+              [budget_column, number("estimate", "D"), number("p", "p"), count("n_profit", "Profit"),
                count("n_items", "Items")], tests,
-               note="In the paper, the distributions diverge from a budget of 30,000 upwards."),
-        Table("densities", "Densities of winning bids", [text("budget", "Budget"), text("objective", "Objective"),
-              number("low", "From"), number("high", "To"), number("density", "Histogram"),
-              number("kernel", "Kernel")], drawn),
+              note="In the paper, the distributions diverge from a budget of 30,000 upwards."),
+        Table("densities", "Densities of winning bids",
+              [budget_column, text("objective", "Objective"), number("low", "From"), number("high", "To"),
+               number("density", "Histogram"), number("kernel", "Kernel")], densities,
+              charts=[Chart("lines", title="Density of winning bids by objective", x="price", y="value", colour="what",
+                            facet="budget", points=False, titles={"x": "Winning bid", "y": "Density"},
+                            rows=drawn.assign(what=drawn["objective"] + ": " + curve_names))]),
     ]  # fmt: skip
-    figure = _densities(drawn)
-    numbers = {f"budget {r['budget']}": {k: r.get(k) for k in ("estimate", "p", "n")} for r in tests}
-    return Result(tables, [figure], numbers)
-
-
-def _densities(rows: Sequence[Mapping[str, Any]]) -> Any:
-    """Return a chart with one panel per budget: histograms as dashed lines, kernel densities as solid lines."""
-    results = [{**row, "what": f"{row['objective']}: {curve}", "value": row[key]}
-            for curve, key in (("kernel", "kernel"), ("histogram", "density")) for row in rows
-            if row[key] is not None]  # fmt: skip
-    return charts.lines("densities", "Density of winning bids by objective", results, x="price", y="value",
-        colour="what",
-                        facet="budget", x_title="Winning bid", y_title="Density", points=False)  # fmt: skip
+    return Result(tables, numbers=tables[0].numbers("budget {budget}"))
 
 
 def behaviour(data: Data, options: Options) -> Result:
     """Return profit per item won and number of bids, by start price, order and budget."""
-    items = data.table("rounds", [*OF_ITEMS, "bids", "payoff"])
-    rows = with_setting(data, items)
-    results = []
-    for (setting, player, start), subset in rows.groupby(["setting", "player", "start_price"]):
-        won = subset[subset["winner"] == subset["role"]]
-        results.append({"setting": setting, "player": player, "start_price": float(start), "won": len(won),
-                     "estimate": float(won["payoff"].mean()) if len(won) else None,
-                     "bids": float(subset["bids"].mean()), "n": len(subset)})  # fmt: skip
-    order = settings(rows)
-    results.sort(key=lambda row: (order.index(row["setting"]), row["player"], row["start_price"]))
+
+    def sold(items: pd.DataFrame) -> dict[str, Any]:
+        won = items[items["winner"] == items["role"]]
+        return {"won": len(won), "estimate": float(won["payoff"].mean()) if len(won) else None,
+                "bids": float(items["bids"].mean()), "n": len(items)}  # fmt: skip
+
+    rows = with_setting(data, data.table("rounds", [*OF_ITEMS, "bids", "payoff"])).astype({"start_price": "float64"})
+    found = by_group(rows, ["setting", "player", "start_price"], sold)
     table = Table(
         "items", "Profit per item won and bids, by start price",
-        [text("setting", "Setting"), text("player", "Bidder"), number("start_price", "Start price"),
-         number("estimate", "Profit per item won"), count("won", "Won"), number("bids", "Mean bids"),
-         count("n", "Items")], results,
+        [SETTING, BIDDER, number("start_price", "Start price"), number("estimate", "Profit per item won"),
+         count("won", "Won"), number("bids", "Mean bids"), count("n", "Items")],
+        found.sort_values("setting", key=lambda setting: setting.map(settings(rows).index), kind="stable"),
+        charts=[Chart("scatter", title="Profit per item won, by start price", x="start_price", y="estimate",
+                      size="bids", colour="player", facet="setting", players=data.players,
+                      titles={"y": "Mean profit per item won", "size": "Mean bids"})],
     )  # fmt: skip
-    figure = charts.scatter("items", "Profit per item won, by start price", results, x="start_price", y="estimate",
-                            size="bids", colour="player", facet="setting", x_title="Start price",
-                            y_title="Mean profit per item won", size_title="Mean bids",
-                            players=data.players)  # fmt: skip
-    return Result([table], [figure])
+    return Result([table])
 
 
+of_auctions = partial(Analysis, games=GAMES)
 ROUNDS = {"matches": MATCH, "rounds": OF_ITEMS}
-
 ANALYSES = [
-    Analysis(
-        id="aucarena.errors", title="State tracking (AucArena, figure 3)",
-            question="Do bidders keep track of the auction?",
-        method="Corrected failure rates F/(C + F) of bids and of beliefs by kind; percentile bootstrap by auction.",
-        run=errors, games=GAMES, columns={**REQUIRED_COLUMNS, "seats": ["match", "role", "bids", "withdrawals"]},
+    of_auctions(
+        "aucarena.errors", "State tracking (AucArena, figure 3)", "Do bidders keep track of the auction?",
+        "Corrected failure rates F/(C + F) of bids and of beliefs by kind; percentile bootstrap by auction.", errors,
+        columns={**REQUIRED_COLUMNS, "seats": ["match", "role", "bids", "withdrawals"]},
     ),
-    Analysis(
-        id="aucarena.priorities", title="Plans (AucArena, figures 4 and 9)", question="How do plans change?",
-        method="Mean priority of each item before each sale, and its change from one sale to the next.",
-        run=priorities, games=GAMES,
+    of_auctions(
+        "aucarena.priorities", "Plans (AucArena, figures 4 and 9)", "How do plans change?",
+        "Mean priority of each item before each sale, and its change from one sale to the next.", priorities,
         columns={**ROUNDS, "decisions": ["match", "role", "round", "move_number", "move_priorities"]},
     ),
-    Analysis(
-        id="aucarena.faithful", title="Plans and behaviour (AucArena, figure 6)",
-        question="Do bidders follow their plans?",
-        method="Spearman's correlation over (auction, bidder, item) of the initial and the current priority with the "
+    of_auctions(
+        "aucarena.faithful", "Plans and behaviour (AucArena, figure 6)", "Do bidders follow their plans?",
+        "Spearman's correlation over (auction, bidder, item) of the initial and the current priority with the "
         f"number of bids and with winning; percentile bootstrap by auction, at most {MAX_DRAWS} draws.",
-        run=faithful, games=GAMES,
-        columns={**ROUNDS, "rounds": [*OF_ITEMS, "bids", "priority_initial", "priority_current"]},
+        faithful, columns={**ROUNDS, "rounds": [*OF_ITEMS, "bids", "priority_initial", "priority_current"]},
     ),
-    Analysis(
-        id="aucarena.increments", title="Bid increments (AucArena, figure 5)", question="How aggressive are bids?",
-        method="Percentage above the bidder's own preceding bid and above the standing bid before the round, in five "
+    of_auctions(
+        "aucarena.increments", "Bid increments (AucArena, figure 5)", "How aggressive are bids?",
+        "Percentage above the bidder's own preceding bid and above the standing bid before the round, in five "
         "classes, two of which the paper reports.",
-        run=increments, games=GAMES,
+        increments,
         columns={**ROUNDS, "decisions": ["match", "role", "round", "phase", "move_number", "move_bid"]},
     ),
-    Analysis(
-        id="aucarena.niches", title="Objectives (AucArena, figure 8)", question="Do objectives find different niches?",
-        method="Winning bids by objective and budget: density histogram with 20 common bins, Gaussian kernel density "
+    of_auctions(
+        "aucarena.niches", "Objectives (AucArena, figure 8)", "Do objectives find different niches?",
+        "Winning bids by objective and budget: density histogram with 20 common bins, Gaussian kernel density "
         "with Scott's bandwidth, and Kolmogorov–Smirnov distance.",
-        run=niches, games=GAMES, columns=ROUNDS,
+        niches, columns=ROUNDS,
     ),
-    Analysis(
-        id="aucarena.behaviour", title="What sells (AucArena, figures 10 to 13)", question="Which items pay?",
-        method="Mean profit per item won and mean number of bids, by start price, order of sale, budget and bidder.",
-        run=behaviour, games=GAMES, columns={**ROUNDS, "rounds": [*OF_ITEMS, "bids", "payoff"]},
+    of_auctions(
+        "aucarena.behaviour", "What sells (AucArena, figures 10 to 13)", "Which items pay?",
+        "Mean profit per item won and mean number of bids, by start price, order of sale, budget and bidder.",
+        behaviour, columns={**ROUNDS, "rounds": [*OF_ITEMS, "bids", "payoff"]},
     ),
 ]  # fmt: skip

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import pandas as pd
+
+from analysis.data import Data
 from analysis.errors import SkippedError
-from analysis.frames import level_text, players_of
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from analysis.data import Data
+from analysis.frames import grouped, level_text, players_of
+from analysis.results import text
 
 GAMES = ("item_auction",)
 ORDERS = ("random", "ascending", "descending", "listed")
 MATCH = ["match", "game", "config_budget", "config_order"]
 REQUIRED_COLUMNS: Mapping[str, Sequence[str]] = {"matches": MATCH, "seats": ["match", "role", "profit", "items"]}
+BIDDER, SETTING = text("player", "Bidder"), text("setting", "Setting")
 OF_ITEMS = ["match", "round", "role", "item", "start_price", "winner", "price"]
 
 
@@ -31,20 +31,14 @@ def bidders(data: Data, columns: Sequence[str]) -> pd.DataFrame:
 
 def with_setting(data: Data, rows: pd.DataFrame) -> pd.DataFrame:
     """Add the player, the auction's setting and its position in time (`at`) to rows with `match` and `role`."""
-    rows = rows.copy()
-    rows["player"] = players_of(data, rows)
-    optional_columns = [
-        name for name in ("started_at", "config_objectives", "config_players") if data.has("matches", name)
-    ]
-    auctions = data.table("matches", [*MATCH, *optional_columns])
-    auctions = auctions.sort_values(
-        [*(["started_at"] if "started_at" in optional_columns else []), "match"], kind="stable"
-    )
-    auctions["at"] = range(len(auctions))
-    auctions["budget"] = [level_text(value) for value in auctions["config_budget"]]
-    auctions["order"] = auctions["config_order"]
+    optional = [name for name in ("started_at", "config_objectives", "config_players") if data.has("matches", name)]
+    auctions = data.table("matches", [*MATCH, *optional])
+    auctions = auctions.sort_values([*({"started_at"} & {*optional}), "match"], kind="stable").set_index("match")
+    auctions = auctions.assign(at=range(len(auctions)), budget=auctions["config_budget"].map(level_text),
+                               order=auctions["config_order"])  # fmt: skip
     auctions["setting"] = auctions["budget"] + ", " + auctions["order"]
-    rows = rows.join(auctions.set_index("match")[["at", "budget", "order", "setting", *optional_columns]], on="match")
+    rows = rows.assign(player=players_of(data, rows))
+    rows = rows.join(auctions[["at", "budget", "order", "setting", *optional]], on="match")
     rows = rows[rows["player"].notna() & rows["setting"].notna()]
     if not len(rows):
         raise SkippedError("The dataset contains no auctions.")
@@ -63,16 +57,12 @@ def settings(rows: pd.DataFrame) -> list[str]:
 
 def profits_by_auction(rows: pd.DataFrame) -> list[dict[str, float]]:
     """Return {player: mean profit over its seats} for each auction, in chronological order."""
-    means = rows.groupby(["at", "player"], sort=True)["profit"].mean()
-    profits: dict[Any, dict[str, float]] = {}
-    for (auction, player), value in means.items():
-        profits.setdefault(auction, {})[player] = float(value)
-    return list(profits.values())
+    return [auction.groupby("player")["profit"].mean().to_dict() for _at, auction in grouped(rows, "at")]
 
 
 def objective(row: Mapping[str, Any]) -> str:
     """Return the bidder's objective in this auction, or profit if none was given."""
-    objectives_json = row.get("config_objectives")
-    objectives = json.loads(objectives_json) if isinstance(objectives_json, str) else None
-    seat_index = int(str(row["role"]).removeprefix("p")) - 1
-    return str(objectives[seat_index]) if objectives and seat_index < len(objectives) else "profit"
+    given = row.get("config_objectives")
+    objectives = json.loads(given) if isinstance(given, str) else None
+    seat = int(str(row["role"]).removeprefix("p")) - 1
+    return str(objectives[seat]) if objectives and seat < len(objectives) else "profit"

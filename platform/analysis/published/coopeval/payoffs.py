@@ -2,45 +2,49 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from itertools import product
 from statistics import fmean
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from analysis import charts
+import numpy as np
+import pandas as pd
+
+from analysis.data import Data
 from analysis.errors import SkippedError
-from analysis.frames import with_se_bounds
+from analysis.frames import by_group, grouped
 from analysis.published.coopeval.tournaments import (
-    GAMES,
+    AGENT,
+    GAME,
+    MECHANISM,
     REQUIRED_COLUMNS,
     Tournament,
-    mean_and_se,
-    mean_over_games,
+    file_name,
     normalised,
+    of_dilemmas,
+    over_means,
+    over_runs,
+    readable,
     readable_name,
     tournaments,
 )
-from analysis.results import Analysis, Options, Result, Table, count, number, text
+from analysis.results import Chart, Options, Result, Table, count, number, numbers, records, text
 from analysis.toolbox import deviation_ratings, replicator
 from games.social_dilemma.evolution import replicator_path
 
-if TYPE_CHECKING:
-    from analysis.data import Data
-
 AVERAGE = "all agents"
 PUBLISHED_MEANS: Mapping[str, str] = {
-    "none": ".072 ± .015",
-    "repetition": ".587 ± .141",
-    "reputation_first_order": ".321 ± .138",
-    "reputation_higher_order": ".227 ± .097",
-    "mediation": ".695 ± .082",
-    "contract": ".801 ± .037",
-}
+    "none": ".072 ± .015", "repetition": ".587 ± .141", "reputation_first_order": ".321 ± .138",
+    "reputation_higher_order": ".227 ± .097", "mediation": ".695 ± .082", "contract": ".801 ± .037",
+}  # fmt: skip
 PUBLISHED_FITNESS: Mapping[str, str] = {
-    "none": ".021 ± .021",
-    "repetition": ".992 ± .005",
-    "mediation": "1.000",
-    "contract": ".999 ± .001",
-}
+    "none": ".021 ± .021", "repetition": ".992 ± .005", "mediation": "1.000", "contract": ".999 ± .001",
+}  # fmt: skip
+PUBLISHED_RANKS: Mapping[str, int] = {
+    "contract": 1, "mediation": 2, "repetition": 3, "reputation_first_order": 4, "reputation_higher_order": 5,
+    "none": 6,
+}  # fmt: skip
+MEASURES = ("mean", "fitness")
 SHOWN_STEPS = 40
 UNIT = "Normalised: 0 is the equilibrium payoff and 1 the payoff when all cooperate."
 
@@ -48,130 +52,72 @@ UNIT = "Normalised: 0 is the equilibrium payoff and 1 the payoff when all cooper
 # ---- tables --------------------------------------------------------------------------------------------
 
 
-def scores(run: Tournament) -> dict[str, dict[str, float]]:
-    """Return normalised means by agent and overall, and fitness after the dynamics if there is a payoff tensor."""
-    by_agent: dict[str, dict[str, float]] = {}
-    means = run.means()
-    for label, value in means.items():
-        if (score := normalised(value, run.game)) is not None:
-            by_agent[label] = {"mean": score, "points": value}
-    if not by_agent:
-        return {}
-    by_agent[AVERAGE] = {
-        "mean": fmean(agent_scores["mean"] for agent_scores in by_agent.values()),
-        "points": fmean(agent_scores["points"] for agent_scores in by_agent.values()),
-    }
-    if (U := run.tensor()) is not None:
-        end_state = replicator(U)
-        values = [*zip(run.types, end_state["fitness"], strict=True), (AVERAGE, end_state["average"])]
-        for label, value in values:
-            by_agent[label]["fitness"] = normalised(value, run.game) or 0.0
-    return by_agent
+def scores(runs: Sequence[Tournament]) -> pd.DataFrame:
+    """Return each agent's normalised mean in every run, and their average.
 
-
-def scores_by_agent(runs: Sequence[Tournament], measure: str) -> dict[tuple[str, str], dict[tuple[str, int], float]]:
-    """Return {(mechanism, agent): {(game, run): score}}."""
-    by_agent: dict[tuple[str, str], dict[tuple[str, int], float]] = {}
+    `fitness` is that after the dynamics, weighted by the population for all agents; missing without a payoff tensor.
+    Base games without reference payoffs are left out.
+    """
+    rows = []
     for run in runs:
-        for label, score in scores(run).items():
-            if measure in score:
-                by_agent.setdefault((run.mechanism, label), {})[run.game, run.run] = score[measure]
-    return by_agent
+        known = {label: score for label, value in run.means().items()
+                 if (score := normalised(value, run.game)) is not None}  # fmt: skip
+        if not known:
+            continue
+        means, fitness = {**known, AVERAGE: fmean(known.values())}, {}
+        if (U := run.tensor()) is not None:
+            end = replicator(U)
+            fitness = {**dict(zip(run.types, end["fitness"], strict=True)), AVERAGE: end["average"]}
+        rows += [{"mechanism": run.mechanism, "game": run.game, "run": run.run, "agent": label, "mean": mean,
+                  "fitness": normalised(fitness[label], run.game) if fitness else None}
+                 for label, mean in means.items()]  # fmt: skip
+    return pd.DataFrame(rows, columns=["mechanism", "game", "run", "agent", "mean", "fitness"])
 
 
 def payoffs(data: Data, options: Options) -> Result:
     """Return mean and fitness by mechanism, per game and over all games."""
     runs = tournaments(data)
-    mean, fitness = scores_by_agent(runs, "mean"), scores_by_agent(runs, "fitness")
-    if not mean:
+    scored = scores(runs)
+    if not len(scored):
         raise SkippedError("None of the base games has reference payoffs.")
-    overall, by_game, numbers = [], [], {}
-    for (mechanism, label), values in mean.items():
-        mean_score, fitness_score = mean_over_games(values), mean_over_games(fitness.get((mechanism, label), {}))
-        is_average = label == AVERAGE
-        overall.append(
-            {
-                "mechanism": readable_name(mechanism),
-                "agent": label,
-                "mean": mean_score["estimate"],
-                "mean_se": mean_score["se"],
-                "published_mean": PUBLISHED_MEANS.get(mechanism) if is_average else None,
-                "fitness": fitness_score["estimate"],
-                "fitness_se": fitness_score["se"],
-                "published_fitness": PUBLISHED_FITNESS.get(mechanism) if is_average else None,
-                "n": mean_score["n"],
-            }
-        )
-        numbers[f"{mechanism}.{label}.mean"] = mean_score
-        if fitness_score["n"]:
-            numbers[f"{mechanism}.{label}.fitness"] = fitness_score
-        for game in dict.fromkeys(game for game, _run in values):
-            game_mean = mean_and_se([value for (name, _run), value in values.items() if name == game])
-            game_fitness = mean_and_se(
-                [v for (name, _run), v in fitness.get((mechanism, label), {}).items() if name == game]
-            )
-            by_game.append(
-                {
-                    "mechanism": readable_name(mechanism),
-                    "game": readable_name(game),
-                    "agent": label,
-                    "mean": game_mean["estimate"],
-                    "mean_se": game_mean["se"],
-                    "fitness": game_fitness["estimate"],
-                    "fitness_se": game_fitness["se"],
-                    "n": game_mean["n"],
-                }
-            )
-    score_columns = (
-        number("mean", "Mean"),
-        number("mean_se", "SE"),
-        number("fitness", "Fitness"),
-        number("fitness_se", "SE"),
-    )
+
+    by = ["mechanism", "agent"]
+    ordered = scored.iloc[scored.groupby(by, sort=False).ngroup().argsort(kind="stable")]
+    overall = by_group(ordered, by, _both(lambda rows, name: over_means(rows, name, "game")), sort=False)
+    of_games = by_group(ordered, [*by, "game"], _both(over_runs), sort=False)
+    published = {f"published_{name}": overall["mechanism"].map(values).where(overall["agent"] == AVERAGE, None)
+                 for name, values in (("mean", PUBLISHED_MEANS), ("fitness", PUBLISHED_FITNESS))}  # fmt: skip
+    mean = [number("mean", "Mean"), number("mean_se", "SE")]
+    fitness = [number("fitness", "Fitness"), number("fitness_se", "SE")]
     tables = [
-        Table(
-            "aggregate",
-            "Mean score by mechanism over the base games",
-            [
-                text("mechanism", "Mechanism"),
-                text("agent", "Agent"),
-                *score_columns[:2],
-                text("published_mean", "Published mean"),
-                *score_columns[2:],
-                text("published_fitness", "Published fitness"),
-                count("n", "Games"),
-            ],
-            overall,
-            note=f"{UNIT} Standard errors are over the base games.",
-        ),
-        Table(
-            "games",
-            "Score by mechanism and base game",
-            [
-                text("mechanism", "Mechanism"),
-                text("game", "Game"),
-                text("agent", "Agent"),
-                *score_columns,
-                count("n", "Runs"),
-            ],
-            by_game,
-            note=f"{UNIT} Standard errors are over the runs.",
-        ),
-    ]
-    drawn = with_se_bounds(
-        {"mechanism": row["mechanism"], "agent": row["agent"], "estimate": row["mean"], "se": row["mean_se"]}
-        for row in overall
-    )
-    figure = charts.dots(
-        "aggregate",
-        "Mean score by mechanism ± SE over the base games",
-        drawn,
-        y="agent",
-        facet="mechanism",
-        x_title="Normalised mean",
-        same_scale=True,
-    )
-    return Result(tables, [figure], numbers, warnings=_warnings(runs))
+        Table("aggregate", "Mean score by mechanism over the base games",
+              [MECHANISM, AGENT, *mean, text("published_mean", "Published mean"), *fitness,
+               text("published_fitness", "Published fitness"), count("n", "Games")],
+              _shown(overall.assign(**published)),
+              note=f"{UNIT} Standard errors are over the base games.",
+              charts=[Chart("dots", title="Mean score by mechanism ± SE over the base games", x="mean", se="mean_se",
+                            y="agent", facet="mechanism", same_scale=True, titles={"x": "Normalised mean"})]),
+        Table("games", "Score by mechanism and base game",
+              [MECHANISM, GAME, AGENT, *mean, *fitness, count("n", "Runs")], _shown(of_games),
+              note=f"{UNIT} Standard errors are over the runs."),
+    ]  # fmt: skip
+    found = {
+        f"{row['mechanism']}.{row['agent']}.{measure}":
+            {"estimate": row[measure], "se": row[f"{measure}_se"], "n": row[f"{measure}_n"]}
+        for row in records(overall) for measure in MEASURES if row[f"{measure}_n"]
+    }  # fmt: skip
+    return Result(tables, numbers=found, warnings=_warnings(runs))
+
+
+def _both(summary: Callable[[pd.DataFrame, str], dict[str, Any]]) -> Callable[[pd.DataFrame], dict[str, Any]]:
+    """Return a function that summarises both measures of some runs: mean, mean_se, mean_n, fitness, …"""
+    keys = {"": "estimate", "_se": "se", "_n": "n"}
+    return lambda rows: {measure + suffix: found[key] for measure in MEASURES
+                         for found in [summary(rows, measure)] for suffix, key in keys.items()}  # fmt: skip
+
+
+def _shown(found: pd.DataFrame) -> pd.DataFrame:
+    return readable(found.rename(columns={"mean_n": "n"}).drop(columns="fitness_n"))
 
 
 def _warnings(runs: Sequence[Tournament]) -> list[str]:
@@ -189,91 +135,50 @@ def _warnings(runs: Sequence[Tournament]) -> list[str]:
 
 def ranking(data: Data, options: Options) -> Result:
     """Return mechanisms ranked by their mean, with bootstrap intervals of the ranks."""
-    values = {
-        m: subset for (m, label), subset in scores_by_agent(tournaments(data), "mean").items() if label == AVERAGE
-    }
-    if len(values) < 2:
+    scored = scores(tournaments(data))
+    scored = scored[scored["agent"] == AVERAGE]
+    if scored["mechanism"].nunique() < 2:
         raise SkippedError("There is only one mechanism; analyse the datasets of several mechanisms together.")
-    means = {mechanism: mean_over_games(subset) for mechanism, subset in values.items()}
-    rank_intervals = bootstrap_ranks(values, options)
-    order = sorted(means, key=lambda mechanism: -means[mechanism]["estimate"])
-    results = [
-        {
-            "rank": rank,
-            "mechanism": readable_name(mechanism),
-            **means[mechanism],
-            "rank_low": rank_intervals[mechanism][0],
-            "rank_high": rank_intervals[mechanism][1],
-            "published": PUBLISHED_RANKS.get(mechanism),
-        }
-        for rank, mechanism in enumerate(order, start=1)
-    ]
+    found = by_group(scored, ["mechanism"], lambda rows: over_means(rows, "mean", "game"), sort=False)
+    intervals = bootstrap_ranks(scored, options)
+    found = found.assign(
+        rank_low=intervals[0], rank_high=intervals[1], published=found["mechanism"].map(PUBLISHED_RANKS)
+    )
+    found = found.sort_values("estimate", ascending=False, kind="stable")
     table = Table(
-        "mechanisms",
-        "Mechanisms by mean score",
-        [
-            count("rank", "Rank"),
-            text("mechanism", "Mechanism"),
-            number("estimate", "Mean"),
-            number("se", "SE"),
-            number("rank_low", "Rank, low"),
-            number("rank_high", "Rank, high"),
-            count("n", "Games"),
-            count("published", "Published rank"),
-        ],
-        results,
-        note=UNIT,
-    )
-    rows_with_bounds = with_se_bounds(results)
-    figure = charts.dots(
-        "mechanisms", "Mean score of mechanisms ± SE", rows_with_bounds, y="mechanism", x_title="Normalised mean"
-    )
-    return Result(
-        [table],
-        [figure],
-        {row["mechanism"]: {"estimate": row["estimate"], "se": row["se"], "n": row["n"]} for row in results},
-    )
+        "mechanisms", "Mechanisms by mean score",
+        [count("rank", "Rank"), MECHANISM, number("estimate", "Mean"), "se", number("rank_low", "Rank, low"),
+         number("rank_high", "Rank, high"), count("n", "Games"), count("published", "Published rank")],
+        readable(found.assign(rank=range(1, len(found) + 1))), note=UNIT,
+        charts=[Chart("dots", title="Mean score of mechanisms ± SE", y="mechanism", se="se",
+                      titles={"x": "Normalised mean"})],
+    )  # fmt: skip
+    return Result([table], numbers=table.numbers("{mechanism}"))
 
 
-PUBLISHED_RANKS: Mapping[str, int] = {
-    "contract": 1,
-    "mediation": 2,
-    "repetition": 3,
-    "reputation_first_order": 4,
-    "reputation_higher_order": 5,
-    "none": 6,
-}
+def bootstrap_ranks(scored: pd.DataFrame, options: Options) -> Any:
+    """Return percentiles of each mechanism's rank over bootstrap draws of games, and of runs within drawn games.
 
-
-def bootstrap_ranks(values: Mapping[str, Mapping[tuple[str, int], float]], options: Options) -> dict[str, Any]:
-    """Return percentiles of each mechanism's rank over bootstrap draws of games, and of runs within drawn games."""
-    import numpy as np
-
+    Returns:
+        lower and upper percentiles, in order of the mechanisms' first rows; None with fewer than two games.
+    """
     rng = np.random.default_rng(options.seed)
-    games = sorted({game for subset in values.values() for game, _run in subset})
-    mechanisms = list(values)
+    games = sorted(scored["game"].unique())
     if len(games) < 2:
-        return dict.fromkeys(mechanisms, (None, None))
-    by_game = {
-        mechanism: {game: [v for (name, _run), v in sorted(subset.items()) if name == game] for game in games}
-        for mechanism, subset in values.items()
-    }
+        return None, None
+    ordered = scored.sort_values("run", kind="stable")
+    values = [[ordered["mean"][(ordered["mechanism"] == mechanism) & (ordered["game"] == game)].tolist()
+               for game in games] for mechanism in scored["mechanism"].unique()]  # fmt: skip
     ranks = []
     for _draw in range(options.draws):
-        drawn_games = rng.integers(0, len(games), size=len(games))
+        drawn = rng.integers(0, len(games), size=len(games))
         means = []
-        for mechanism in mechanisms:
-            game_means = []
-            for game_index in drawn_games:
-                runs = by_game[mechanism][games[game_index]]
-                if runs:
-                    game_means.append(
-                        fmean(runs[run_index] for run_index in rng.integers(0, len(runs), size=len(runs)))
-                    )
+        for of_mechanism in values:
+            played = [runs for game in drawn if (runs := of_mechanism[game])]
+            game_means = [fmean(runs[run] for run in rng.integers(0, len(runs), size=len(runs))) for runs in played]
             means.append(fmean(game_means) if game_means else float("nan"))
         ranks.append([1 + sum(other > value for other in means) for value in means])
-    low, high = np.quantile(np.array(ranks), [(1 - options.level) / 2, (1 + options.level) / 2], axis=0)
-    return {m: (float(low[index]), float(high[index])) for index, m in enumerate(mechanisms)}
+    return np.quantile(np.array(ranks), [(1 - options.level) / 2, (1 + options.level) / 2], axis=0)
 
 
 # ---- who gains from whom -------------------------------------------------------------------------------
@@ -293,153 +198,75 @@ def pooled_tournaments(runs: Sequence[Tournament]) -> list[Tournament]:
 
 def meta_games(data: Data, options: Options) -> Result:
     """Return both agents' payoffs for every combination of agents."""
-    results, figures = [], []
+    found, charts = [], []
     for tournament in pooled_tournaments(tournaments(data)):
         U, types = tournament.tensor(), tournament.types
+        if U is None or U.ndim > 3:
+            continue
         rows = []
-        for third in range(len(types)) if U.ndim == 3 else [None]:
-            for i, agent in enumerate(types):
-                for j, other in enumerate(types):
-                    third_seat = () if third is None else (third,)
-                    if U.ndim > 3:
-                        continue
-                    own_payoff, other_payoff = float(U[(i, j, *third_seat)]), float(U[(j, i, *third_seat)])
-                    own_score = normalised(own_payoff, tournament.game)
-                    rows.append(
-                        {
-                            "mechanism": readable_name(tournament.mechanism),
-                            "game": readable_name(tournament.game),
-                            "agent": agent,
-                            "other": other,
-                            "third": "" if third is None else f"third: {types[third]}",
-                            "own": own_payoff,
-                            "others": other_payoff,
-                            "estimate": own_payoff if own_score is None else own_score,
-                        }
-                    )
-        results += rows
-        if rows:
-            game, mechanism = readable_name(tournament.game), readable_name(tournament.mechanism)
-            title = f"{game.capitalize()}, {mechanism}: payoff of the row agent"
-            figures.append(
-                charts.heat_map(
-                    f"{tournament.game}_{tournament.mechanism}",
-                    title,
-                    rows,
-                    x="other",
-                    y="agent",
-                    facet="third" if U.ndim == 3 else "",
-                    x_title="Column agent",
-                    y_title="Row agent",
-                    value_title="Normalised" if normalised(0, tournament.game) is not None else "Points",
-                    x_order=types,
-                    y_order=types,
-                )
-            )
+        for *third, i, j in product(range(len(types)), repeat=U.ndim):
+            own, others = float(U[(i, j, *third)]), float(U[(j, i, *third)])
+            score = normalised(own, tournament.game)
+            rows.append({"mechanism": tournament.mechanism, "game": tournament.game, "agent": types[i],
+                         "other": types[j], "third": f"third: {types[third[0]]}" if third else "", "own": own,
+                         "others": others, "estimate": own if score is None else score})  # fmt: skip
+        found += rows
+        game, mechanism = readable_name(tournament.game), readable_name(tournament.mechanism)
+        has_reference = normalised(0, tournament.game) is not None
+        charts.append(Chart(
+            "heat_map", name=f"{tournament.game}_{tournament.mechanism}", rows=rows, x="other", y="agent",
+            title=f"{game.capitalize()}, {mechanism}: payoff of the row agent", facet="third" if U.ndim == 3 else "",
+            titles={"x": "Column agent", "y": "Row agent", "colour": "Normalised" if has_reference else "Points"},
+            order={"x": types, "y": types},
+        ))  # fmt: skip
     table = Table(
-        "payoffs",
-        "Mean points of each agent and the other agent",
-        [
-            text("mechanism", "Mechanism"),
-            text("game", "Game"),
-            text("agent", "Agent"),
-            text("other", "Other"),
-            text("third", "Third"),
-            number("own", "Own"),
-            number("others", "Other's"),
-            number("estimate", "Normalised"),
-        ],
-        results,
+        "payoffs", "Mean points of each agent and the other agent",
+        [MECHANISM, GAME, AGENT, text("other", "Other"), text("third", "Third"), number("own", "Own"),
+         number("others", "Other's"), number("estimate", "Normalised")],
+        readable(pd.DataFrame(found)),
         note="Means are taken over repetitions, then over seat orders; self-play counts both seats.",
-    )
-    return Result([table], figures)
+        charts=charts,
+    )  # fmt: skip
+    return Result([table])
 
 
 def dynamics(data: Data, options: Options) -> Result:
     """Return population shares and fitness at each step of the dynamics."""
-    results, ends = [], []
+    found, ends = [], []
     for tournament in pooled_tournaments(tournaments(data)):
-        name = f"{readable_name(tournament.game)}, {readable_name(tournament.mechanism)}"
+        game, mechanism = readable_name(tournament.game), readable_name(tournament.mechanism)
+        where, types = f"{game}, {mechanism}", tournament.types
         steps = list(replicator_path(tournament.tensor()))
         for step in shown_steps(len(steps)):
-            population, fitness = steps[step]
-            for index, label in enumerate(tournament.types):
-                score = normalised(float(fitness[index]), tournament.game)
-                results.append(
-                    {
-                        "where": name,
-                        "mechanism": readable_name(tournament.mechanism),
-                        "game": readable_name(tournament.game),
-                        "agent": label,
-                        "step": step,
-                        "at": step + 1,
-                        "population": float(population[index]),
-                        "fitness": float(fitness[index]) if score is None else score,
-                    }
-                )
+            for label, share, points in zip(types, *steps[step], strict=True):
+                score = normalised(float(points), tournament.game)
+                found.append({"where": where, "mechanism": mechanism, "game": game, "agent": label, "step": step,
+                              "at": step + 1, "population": float(share),
+                              "fitness": float(points) if score is None else score})  # fmt: skip
         population, fitness = steps[-1]
         average = float(population @ fitness)
-        ends.append(
-            {
-                "where": name,
-                "steps": len(steps) - 1,
-                "points": average,
-                "estimate": normalised(average, tournament.game),
-                **{label: float(share) for label, share in zip(tournament.types, population, strict=True)},
-            }
-        )
-    labels = [
-        key
-        for key in dict.fromkeys(k for row in ends for k in row)
-        if key not in ("where", "steps", "points", "estimate")
-    ]
+        ends.append({"where": where, "steps": len(steps) - 1, "points": average,
+                     "estimate": normalised(average, tournament.game),
+                     **dict(zip(types, population.tolist(), strict=True))})  # fmt: skip
+    of_ends, of_steps = pd.DataFrame(ends), pd.DataFrame(found)
+    measures = {"population": "Share of each agent", "fitness": "Fitness of each agent"}
     tables = [
-        Table(
-            "ends",
-            "Population and average payoff after the dynamics",
-            [
-                text("where", "Tournament"),
-                count("steps", "Steps"),
-                number("points", "Average points"),
-                number("estimate", "Normalised"),
-                *(number(label, f"Share of {label}") for label in labels),
-            ],
-            ends,
-        ),
-        Table(
-            "steps",
-            "Population shares and fitness by step",
-            [
-                text("where", "Tournament"),
-                text("agent", "Agent"),
-                count("step", "Step"),
-                number("population", "Share"),
-                number("fitness", "Fitness"),
-            ],
-            results,
-        ),
-    ]
-    figures = []
-    for mechanism in dict.fromkeys(row["mechanism"] for row in results):
-        subset = [row for row in results if row["mechanism"] == mechanism]
-        for measure, title in (("population", "Share of each agent"), ("fitness", "Fitness of each agent")):
-            figures.append(
-                charts.lines(
-                    f"{measure}_{mechanism.replace(' ', '_').replace('-', '_')}",
-                    f"{title} under replicator dynamics: {mechanism}",
-                    subset,
-                    x="at",
-                    y=measure,
-                    colour="agent",
-                    facet="game",
-                    x_title="Step, from 1",
-                    y_title=title,
-                    log_x=True,
-                    points=False,
-                    players=data.players,
-                )
-            )
-    return Result(tables, figures, {row["where"]: {"estimate": row["estimate"], "n": row["steps"]} for row in ends})
+        Table("ends", "Population and average payoff after the dynamics",
+              [text("where", "Tournament"), count("steps", "Steps"), number("points", "Average points"),
+               number("estimate", "Normalised"), *(number(name, f"Share of {name}") for name in of_ends.columns[4:])],
+              of_ends),
+        Table("steps", "Population shares and fitness by step",
+              [text("where", "Tournament"), AGENT, count("step", "Step"), number("population", "Share"),
+               number("fitness", "Fitness")],
+              of_steps,
+              charts=[Chart("lines", name=f"{measure}_{file_name(mechanism)}",
+                            title=f"{title} under replicator dynamics: {mechanism}", rows=rows, x="at", y=measure,
+                            colour="agent", facet="game", log_x=True, points=False, players=data.players,
+                            titles={"x": "Step, from 1", "y": title})
+                      for mechanism, rows in grouped(of_steps, "mechanism", sort=False)
+                      for measure, title in measures.items()]),
+    ]  # fmt: skip
+    return Result(tables, numbers=numbers(of_ends.rename(columns={"steps": "n"}), "{where}"))
 
 
 def shown_steps(length: int) -> list[int]:
@@ -454,123 +281,70 @@ def shown_steps(length: int) -> list[int]:
 
 def deviation(data: Data, options: Options) -> Result:
     """Return ranks by deviation rating."""
-    ranks: dict[tuple[str, str], dict[tuple[str, int], float]] = {}
-    ratings: dict[tuple[str, str], dict[tuple[str, int], float]] = {}
-    for run in tournaments(data):
-        if (U := run.tensor()) is None:
-            continue
-        rated = deviation_ratings(U)
-        for label, rank, rating in zip(run.types, rank_best_first(rated), rated, strict=True):
-            ranks.setdefault((run.mechanism, label), {})[run.game, run.run] = rank
-            ratings.setdefault((run.mechanism, label), {})[run.game, run.run] = rating
-    if not ranks:
+    rated = [
+        {"mechanism": run.mechanism, "game": run.game, "agent": label, "rank": rank, "rating": rating}
+        for run in tournaments(data) if (U := run.tensor()) is not None
+        for ratings in [deviation_ratings(U)]
+        for label, rank, rating in zip(run.types, rank_best_first(ratings), ratings, strict=True)
+    ]  # fmt: skip
+    if not rated:
         raise SkippedError("There is no tournament in which all agents met (reputation has none).")
-    results = []
-    for (mechanism, label), subset in ranks.items():
-        results.append(
-            {
-                "mechanism": readable_name(mechanism),
-                "agent": label,
-                **mean_over_games(subset),
-                "rating": mean_over_games(ratings[mechanism, label])["estimate"],
-                "published": "Claude 3.0, GPT-4o 5.4" if mechanism == "none" else None,
-            }
-        )
-    order = list(dict.fromkeys(row["mechanism"] for row in results))
-    results.sort(key=lambda row: (order.index(row["mechanism"]), row["estimate"]))
+    found = by_group(
+        pd.DataFrame(rated), ["mechanism", "agent"],
+        lambda rows: {**over_means(rows, "rank", "game"), "rating": over_means(rows, "rating", "game")["estimate"]},
+        sort=False,
+    )  # fmt: skip
+    found = pd.concat([rows.sort_values("estimate", kind="stable")
+                       for _mechanism, rows in grouped(found, "mechanism", sort=False)])  # fmt: skip
     table = Table(
-        "ranks",
-        "Mean rank by deviation rating",
-        [
-            text("mechanism", "Mechanism"),
-            text("agent", "Agent"),
-            number("estimate", "Rank"),
-            number("se", "SE"),
-            number("rating", "Rating, points"),
-            count("n", "Games"),
-            text("published", "Published"),
-        ],
-        results,
+        "ranks", "Mean rank by deviation rating",
+        [MECHANISM, AGENT, number("estimate", "Rank"), "se", number("rating", "Rating, points"), count("n", "Games"),
+         text("published", "Published")],
+        readable(found.assign(published=found["mechanism"].map({"none": "Claude 3.0, GPT-4o 5.4"}))),
         note="Rank 1 is best; ties get their average rank. The published ratings fix the constraints that are tight in "
         "one of the solver's solutions, and agree with the lexicographic minimum in 28 of 48 tournaments, so ranks may "
         "differ.",
-    )
-    rows_with_bounds = with_se_bounds(results)
-    figure = charts.dots(
-        "ranks",
-        "Mean rank by deviation rating ± SE",
-        rows_with_bounds,
-        y="agent",
-        facet="mechanism",
-        x_title="Rank (1 is best)",
-        same_scale=True,
-    )
-    return Result(
-        [table],
-        [figure],
-        {f"{r['mechanism']}.{r['agent']}": {k: r[k] for k in ("estimate", "se", "n")} for r in results},
-    )
+        charts=[Chart("dots", title="Mean rank by deviation rating ± SE", y="agent", facet="mechanism", se="se",
+                      same_scale=True, titles={"x": "Rank (1 is best)"})],
+    )  # fmt: skip
+    return Result([table], numbers=table.numbers("{mechanism}.{agent}"))
 
 
 def rank_best_first(ratings: Sequence[float]) -> list[float]:
     """Return ranks from 1 for the highest rating after rounding to 1e-9, with ties averaged."""
-    rounded = [round(rating, 9) for rating in ratings]
-    return [
-        1 + sum(other > value for other in rounded) + (sum(other == value for other in rounded) - 1) / 2
-        for value in rounded
-    ]
+    return pd.Series(ratings).round(9).rank(ascending=False).tolist()
 
 
 ANALYSES = [
-    Analysis(
-        id="coopeval.payoffs",
-        title="Scores of mechanisms (CoopEval, aggregate and per-game tables)",
-        question="Which mechanisms work?",
-        method="Mean: payoff against the uniform population (under reputation: mean over seats). Fitness: payoff after "
+    of_dilemmas(
+        "coopeval.payoffs", "Scores of mechanisms (CoopEval, aggregate and per-game tables)",
+        "Which mechanisms work?",
+        "Mean: payoff against the uniform population (under reputation: mean over seats). Fitness: payoff after "
         "replicator dynamics (η .1, at most 1,000 steps), weighted by population shares. Both are averaged over runs "
         "and normalised; mean ± SE over the base games.",
-        run=payoffs,
-        games=GAMES,
-        columns=REQUIRED_COLUMNS,
+        payoffs, columns=REQUIRED_COLUMNS,
     ),
-    Analysis(
-        id="coopeval.ranking",
-        title="Ranking of mechanisms (CoopEval)",
-        question="Which mechanism works best?",
-        method="Mechanisms ranked by mean score; percentile bootstrap intervals of ranks, over games and runs within "
-        "games.",
-        run=ranking,
-        games=GAMES,
-        columns=REQUIRED_COLUMNS,
+    of_dilemmas(
+        "coopeval.ranking", "Ranking of mechanisms (CoopEval)", "Which mechanism works best?",
+        "Mechanisms ranked by mean score; percentile bootstrap intervals of ranks, over games and runs within games.",
+        ranking, columns=REQUIRED_COLUMNS,
     ),
-    Analysis(
-        id="coopeval.meta_game",
-        title="Meta-games (CoopEval, figures 19 to 38)",
-        question="Who gains from playing with whom?",
-        method="Mean discounted payoff of each agent against each other agent, over repetitions and seat orders; with "
+    of_dilemmas(
+        "coopeval.meta_game", "Meta-games (CoopEval, figures 19 to 38)", "Who gains from playing with whom?",
+        "Mean discounted payoff of each agent against each other agent, over repetitions and seat orders; with "
         "three seats, one panel per third agent.",
-        run=meta_games,
-        games=GAMES,
-        columns=REQUIRED_COLUMNS,
+        meta_games, columns=REQUIRED_COLUMNS,
     ),
-    Analysis(
-        id="coopeval.dynamics",
-        title="Selection (CoopEval, figure 3)",
-        question="Which agents does selection favour?",
-        method="Discrete replicator dynamics (η .1) from the uniform population, on payoffs averaged over runs; "
+    of_dilemmas(
+        "coopeval.dynamics", "Selection (CoopEval, figure 3)", "Which agents does selection favour?",
+        "Discrete replicator dynamics (η .1) from the uniform population, on payoffs averaged over runs; "
         "reputation is left out because its matches form no meta-game.",
-        run=dynamics,
-        games=GAMES,
-        columns=REQUIRED_COLUMNS,
+        dynamics, columns=REQUIRED_COLUMNS,
     ),
-    Analysis(
-        id="coopeval.deviation",
-        title="Robust strength (CoopEval)",
-        question="Which agents are robustly strong?",
-        method="Ranks by deviation rating (lexicographic minimum of deviation gains) in every tournament; mean over "
+    of_dilemmas(
+        "coopeval.deviation", "Robust strength (CoopEval)", "Which agents are robustly strong?",
+        "Ranks by deviation rating (lexicographic minimum of deviation gains) in every tournament; mean over "
         "runs, then mean ± SE over the base games.",
-        run=deviation,
-        games=GAMES,
-        columns=REQUIRED_COLUMNS,
+        deviation, columns=REQUIRED_COLUMNS,
     ),
-]
+]  # fmt: skip

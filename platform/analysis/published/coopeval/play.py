@@ -2,30 +2,30 @@
 
 from __future__ import annotations
 
-import csv
 import json
-from collections import Counter
-from collections.abc import Mapping, Sequence
-from itertools import groupby
-from operator import itemgetter
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Mapping
+from typing import Any
 
-from analysis import charts
+import pandas as pd
+
+from analysis.data import Data
 from analysis.errors import SkippedError
-from analysis.frames import players_of, with_se_bounds
+from analysis.frames import by_group, grouped, players_of
 from analysis.published.coopeval.measures import design_quality
-from analysis.published.coopeval.tournaments import GAMES, REPUTATION, mean_and_se, readable_name
-from analysis.results import Analysis, Options, Result, Table, count, estimate_columns, share, text
+from analysis.published.coopeval.tournaments import (
+    GAME,
+    MECHANISM,
+    REPUTATION,
+    file_name,
+    of_dilemmas,
+    over_means,
+    readable,
+)
+from analysis.results import Chart, Options, Result, Table, count, share, text
 from analysis.toolbox import proportion
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from analysis.data import Data
 
 DECISIONS = ["match", "role", "round", "phase", "move"]
 MATCH_COLUMNS = ["match", "repetition", "config_base_game", "config_mechanism"]
-WILSON = estimate_columns("Share", share)
 NO_HISTORY = "no history"
 PUBLISHED_DESIGNS: Mapping[tuple[str, str], str] = {
     ("mediation", "ns"): "95.8, 95.8, 97.2, 75.0, 27.8, 61.1",
@@ -38,21 +38,24 @@ def moves(data: Data, phase: str) -> pd.DataFrame:
     """Return the parsed moves of a phase, with player, repetition, base game and mechanism."""
     rows = data.table("decisions", DECISIONS)
     rows = rows[rows["phase"] == phase].reset_index(drop=True)
-    rows["move"] = [json.loads(move) if isinstance(move, str) else {} for move in rows["move"]]
-    return with_tournament(data, rows)
+    parsed: list[Any] = [json.loads(move) if isinstance(move, str) else {} for move in rows["move"]]
+    return with_tournament(data, rows.assign(move=parsed))
 
 
 def with_tournament(data: Data, rows: pd.DataFrame) -> pd.DataFrame:
     """Add the player, base game, mechanism and run to rows with `match` and `role`."""
-    rows = rows.copy()
-    rows["player"] = players_of(data, rows)
     matches = data.table("matches", MATCH_COLUMNS).set_index("match")
+    rows = rows.assign(player=players_of(data, rows))
     rows = rows.join(matches.rename(columns={"config_base_game": "game", "config_mechanism": "mechanism"}), on="match")
     return rows[rows["player"].notna() & rows["mechanism"].notna()].reset_index(drop=True)
 
 
-def _groups(rows: pd.DataFrame, *keys: str) -> Any:
-    return rows.groupby(list(keys), sort=True)
+def _shares(rows: pd.DataFrame, by: list[str], of: str, level: float) -> pd.DataFrame:
+    """Return how often each value of a column occurs within each group, with Wilson intervals of its share."""
+    counts = rows.groupby([*by, of]).size().rename("k").reset_index()
+    totals = counts.groupby(by)["k"].transform("sum")
+    shares = [proportion(k, n, level=level) for k, n in zip(counts["k"].tolist(), totals.tolist(), strict=True)]
+    return counts.join(pd.DataFrame(shares, columns=["estimate", "low", "high", "n"]))
 
 
 # ---- what is played ------------------------------------------------------------------------------------
@@ -63,63 +66,35 @@ def actions(data: Data, options: Options) -> Result:
     acts = moves(data, "act")
     if not len(acts):
         raise SkippedError("The decisions have no phase “act”.")
-    stated = [{**row, "stated": probabilities(row["move"])} for row in acts.to_dict("records")]
-    realised = with_tournament(data, data.table("rounds", ["match", "role", "action"]))
-    realised_counts: dict[tuple[str, str], Counter[str]] = {}
-    for row in realised.to_dict("records"):
-        realised_counts.setdefault((row["game"], row["mechanism"]), Counter())[str(row["action"])] += 1
-    sums: dict[tuple[str, str], dict[str, float]] = {}
-    n_decisions: Counter[tuple[str, str]] = Counter()
-    for row in stated:
-        key = (row["game"], row["mechanism"])
-        n_decisions[key] += 1
-        for action, probability in row["stated"].items():
-            action_sums = sums.setdefault(key, {})
-            action_sums[action] = action_sums.get(action, 0.0) + probability
-    results = []
-    for key in sorted(sums):
-        names = sorted({*sums[key], *realised_counts.get(key, ())}, key=lambda name: (name == "delegate", name))
-        total = sum(realised_counts.get(key, Counter()).values())
-        for action in names:
-            results.append(
-                {
-                    "game": readable_name(key[0]),
-                    "mechanism": readable_name(key[1]),
-                    "action": action,
-                    "estimate": sums[key].get(action, 0.0) / n_decisions[key],
-                    "realised": realised_counts[key][action] / total if total and action != "delegate" else None,
-                    "n": n_decisions[key],
-                }
-            )
+    by = ["game", "mechanism"]
+    stated = pd.DataFrame([
+        {"game": game, "mechanism": mechanism, "action": action, "probability": probability}
+        for game, mechanism, move in zip(acts["game"], acts["mechanism"], acts["move"], strict=True)
+        for action, probability in probabilities(move).items()
+    ], columns=[*by, "action", "probability"])  # fmt: skip
+    decisions = acts.groupby(by).size().rename("n")
+    rounds = with_tournament(data, data.table("rounds", ["match", "role", "action"]))
+    realised = rounds.groupby(by)["action"].value_counts(normalize=True).rename("realised")
+    sums = stated.groupby([*by, "action"])["probability"].agg(sum)
+    found = pd.concat([sums, realised], axis=1).reset_index().join(decisions, on=by)
+    known = found.groupby(by)[["probability", "realised"]].transform("count") > 0
+    is_delegated = found["action"] == "delegate"
+    found = found.fillna({"probability": 0.0, "realised": 0.0}).assign(
+        estimate=lambda found: found["probability"] / found["n"], delegated=is_delegated,
+        realised=lambda found: found["realised"].where(known["realised"] & ~is_delegated),
+    )[known["probability"]].sort_values([*by, "delegated", "action"])  # fmt: skip
     table = Table(
-        "actions",
-        "Actions by base game and mechanism",
-        [
-            text("game", "Game"),
-            text("mechanism", "Mechanism"),
-            text("action", "Action"),
-            share("estimate", "Stated"),
-            share("realised", "Realised"),
-            count("n", "Decisions"),
-        ],
-        results,
+        "actions", "Actions by base game and mechanism",
+        [GAME, MECHANISM, text("action", "Action"), share("estimate", "Stated"), share("realised", "Realised"),
+         count("n", "Decisions")],
+        readable(found[[*by, "action", "estimate", "realised", "n"]].astype({"n": "int64"})),
         note="Stated: mean stated probability. Realised: share of actions after randomisation and after the mediator "
         "acted for those who delegated.",
-    )
-    order = sorted({row["action"] for row in results}, key=lambda name: (name == "delegate", name))
-    figure = charts.bars(
-        "actions",
-        "Stated probability of each action",
-        results,
-        y="mechanism",
-        colour="action",
-        facet="game",
-        stacked=True,
-        x_title="Mean stated probability",
-        x_format="%",
-        order=order,
-    )
-    return Result([table], [figure])
+        charts=[Chart("bars", title="Stated probability of each action", y="mechanism", colour="action", facet="game",
+                      stacked=True, titles={"x": "Mean stated probability"},
+                      order={"colour": sorted(set(found["action"]), key=lambda name: (name == "delegate", name))})],
+    )  # fmt: skip
+    return Result([table])
 
 
 def probabilities(move: Mapping[str, Any]) -> dict[str, float]:
@@ -136,82 +111,37 @@ def reactions(data: Data, options: Options) -> Result:
     rows = rows[rows["mechanism"].isin(["repetition", *REPUTATION])]
     if not len(rows):
         raise SkippedError("No match had several rounds, so there are no previous actions to react to.")
-    counts = count_reactions(rows)
-    totals: Counter[tuple[str, ...]] = Counter()
-    for key, k in counts.items():
-        totals[key[:-1]] += k
-    results = [
-        {
-            "mechanism": readable_name(mechanism),
-            "game": readable_name(game),
-            "player": player,
-            "after": history,
-            "action": action,
-            "k": k,
-            **proportion(k, totals[mechanism, game, player, history], level=options.level),
-        }
-        for (mechanism, game, player, history, action), k in sorted(counts.items())
-    ]
+    found = readable(_shares(reacting(rows), ["mechanism", "game", "player", "after"], "action", options.level))
+    charts = [
+        Chart("bars", name=file_name(mechanism), y="where", colour="action", facet="game",
+              title=f"Actions after a co-player's previous action: {mechanism}", stacked=True,
+              rows=of_mechanism.assign(where=of_mechanism["player"] + ", " + of_mechanism["after"]),
+              order={"colour": sorted(set(of_mechanism["action"]))})
+        for mechanism, of_mechanism in grouped(found, "mechanism", sort=False)
+    ]  # fmt: skip
     table = Table(
-        "reactions",
-        "Actions after a co-player's previous action",
-        [
-            text("mechanism", "Mechanism"),
-            text("game", "Game"),
-            text("player", "Agent"),
-            text("after", "After"),
-            text("action", "Action"),
-            count("k", "Times"),
-            *WILSON,
-            count("n", "of"),
-        ],
-        results,
-        note="In games with three seats, each co-player counts separately.",
-    )
-    figures = []
-    for mechanism in dict.fromkeys(row["mechanism"] for row in results):
-        subset = [
-            {**row, "where": f"{row['player']}, {row['after']}"} for row in results if row["mechanism"] == mechanism
-        ]
-        figures.append(
-            charts.bars(
-                mechanism.replace(" ", "_").replace("-", "_"),
-                f"Actions after a co-player's previous action: {mechanism}",
-                subset,
-                y="where",
-                colour="action",
-                facet="game",
-                stacked=True,
-                x_title="Share",
-                x_format="%",
-                order=sorted({row["action"] for row in subset}),
-            )
-        )
-    return Result([table], figures)
+        "reactions", "Actions after a co-player's previous action",
+        [MECHANISM, GAME, text("player", "Agent"), text("after", "After"), text("action", "Action"),
+         count("k", "Times"), share("estimate", "Share"), "low", "high", count("n", "of")],
+        found, note="In games with three seats, each co-player counts separately.", charts=charts,
+    )  # fmt: skip
+    return Result([table])
 
 
-def count_reactions(rows: pd.DataFrame) -> Counter[tuple[str, str, str, str, str]]:
-    """Count each (mechanism, game, player, co-player's previous action, player's action).
+def reacting(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return each action `after` each co-player's previous action: what a current co-player did in the previous round.
 
-    The previous action is what a current co-player did in the previous round, in any group.
+    The previous round may have been in any group; an action is after "no history" if no co-player has such a round.
     """
-    counts: Counter[tuple[str, str, str, str, str]] = Counter()
-    ordered = rows.sort_values(["match", "round"], kind="stable").to_dict("records")
-    for _match, subset in groupby(ordered, key=itemgetter("match")):
-        previous: dict[str, str] = {}
-        for _round, round_rows in groupby(subset, key=itemgetter("round")):
-            current = list(round_rows)
-            for row in current:
-                co_players = [
-                    other["role"]
-                    for other in current
-                    if other["group"] == row["group"] and other["role"] != row["role"]
-                ]
-                histories = [f"after {previous[role]}" for role in co_players if role in previous] or [NO_HISTORY]
-                for history in histories:
-                    counts[row["mechanism"], row["game"], row["player"], history, str(row["action"])] += 1
-            previous = {row["role"]: str(row["action"]) for row in current}
-    return counts
+    rows = rows.astype({"action": "str"}).reset_index(names="act")
+    met = rows[["match", "round", "group", "role"]]
+    pairs = rows.merge(met, on=["match", "round", "group"], suffixes=("", "_met"))
+    pairs = pairs[pairs["role"] != pairs["role_met"]]
+    before = rows[["match", "round", "role", "action"]].assign(round=rows["round"] + 1)
+    before = before.rename(columns={"role": "role_met", "action": "after"})
+    pairs = pairs.merge(before, on=["match", "round", "role_met"])
+    pairs = pairs.assign(after="after " + pairs["after"])
+    return pd.concat([pairs, rows[~rows["act"].isin(pairs["act"])].assign(after=NO_HISTORY)])
 
 
 # ---- votes ---------------------------------------------------------------------------------------------
@@ -220,377 +150,194 @@ def count_reactions(rows: pd.DataFrame) -> Counter[tuple[str, str, str, str, str
 def votes(data: Data, options: Options) -> Result:
     """Return the rates of approval, signing and delegation."""
     rows = data.table("matches", [*MATCH_COLUMNS, "winner_approvals", "contract_active", "delegation_rate"])
-    rows = rows[rows["config_mechanism"].isin(["mediation", "contract"])]
+    rows = rows.rename(columns={"config_base_game": "game", "config_mechanism": "mechanism"})
+    rows = rows[rows["mechanism"].isin(["mediation", "contract"])]
     if not len(rows):
         raise SkippedError("No match had a mediator or a contract.")
-    largest, adopted = [], []
-    for (mechanism, game), subset in _groups(rows, "config_mechanism", "config_base_game"):
-        winner_approvals = subset["winner_approvals"].dropna()
-        for approvals, k in sorted(winner_approvals.astype(int).value_counts().items()):
-            largest.append(
-                {
-                    "mechanism": readable_name(mechanism),
-                    "game": readable_name(game),
-                    "approvals": f"{approvals}",
-                    "k": int(k),
-                    **proportion(int(k), len(winner_approvals), level=options.level),
-                }
-            )
-        is_unanimous = subset["contract_active"] if mechanism == "contract" else subset["delegation_rate"] >= 1
-        by_run = is_unanimous.fillna(False).astype(float).groupby(subset["repetition"]).mean()
-        adopted.append(
-            {"mechanism": readable_name(mechanism), "game": readable_name(game), **mean_and_se(by_run.tolist())}
-        )
-    approved, signed = _approvals(data), _signatures(data)
-    tables = [
-        Table(
-            "largest",
-            "Largest number of approvals",
-            [
-                text("mechanism", "Mechanism"),
-                text("game", "Game"),
-                text("approvals", "Approvals"),
-                count("k", "Matches"),
-                *WILSON,
-                count("n", "of"),
-            ],
-            largest,
-        ),
-        Table(
-            "adopted",
-            "Matches in which all sign or delegate",
-            [
-                text("mechanism", "Mechanism"),
-                text("game", "Game"),
-                share("estimate", "Share"),
-                share("se", "SE over runs"),
-                count("n", "Runs"),
-            ],
-            adopted,
-        ),
-        Table(
-            "approvals",
-            "Approvals of proposals, by proposer",
-            [
-                text("mechanism", "Mechanism"),
-                text("player", "Proposer"),
-                share("estimate", "Share"),
-                share("se", "SE over runs"),
-                count("n", "Runs"),
-            ],
-            approved,
-        ),
-        Table(
-            "signing",
-            "Signing and delegating by agent",
-            [
-                text("mechanism", "Mechanism"),
-                text("player", "Agent"),
-                share("estimate", "Share"),
-                share("se", "SE over runs"),
-                count("n", "Runs"),
-            ],
-            signed,
-        ),
+    delegated = rows["delegation_rate"].astype("float64") >= 1
+    is_unanimous = rows["contract_active"].astype("boolean").where(rows["mechanism"] == "contract", delegated)
+    rows = rows.assign(value=is_unanimous.fillna(False).astype(float))
+    with_winner = rows[rows["winner_approvals"].notna()].astype({"winner_approvals": "int64"})
+    largest = _shares(with_winner.rename(columns={"winner_approvals": "approvals"}), ["mechanism", "game"], "approvals",
+                      options.level).astype({"approvals": "str"})  # fmt: skip
+    titles = {"x": "Share of matches"}
+    tables = [Table(
+        "largest", "Largest number of approvals",
+        [MECHANISM, GAME, text("approvals", "Approvals"), count("k", "Matches"), share("estimate", "Share"), "low",
+         "high", count("n", "of")],
+        readable(largest),
+        charts=[Chart("bars", y="game", colour="approvals", facet="mechanism", stacked=True, titles=titles,
+                      order={"colour": sorted(set(largest["approvals"]), key=int)})],
+    )]  # fmt: skip
+    for name, title, who, of_matches in (
+        ("adopted", "Matches in which all sign or delegate", GAME, rows),
+        ("approvals", "Approvals of proposals, by proposer", text("player", "Proposer"), _approvals(data)),
+        ("signing", "Signing and delegating by agent", text("player", "Agent"), _signatures(data)),
+    ):
+        found = by_group(of_matches, ["mechanism", who.name], lambda rows: over_means(rows, "value", "repetition"))
+        drawn = title.replace(" of proposals,", "")
+        tables.append(Table(
+            name, title, [MECHANISM, who, share("estimate", "Share"), share("se", "SE over runs"), count("n", "Runs")],
+            readable(found),
+            charts=[Chart("bars", title=f"{drawn} ± SE", y=who.name, facet="mechanism", se="se")] * bool(len(found)),
+        ))  # fmt: skip
+    return Result(tables)
+
+
+def _approvals(data: Data) -> pd.DataFrame:
+    """Return whether each proposal was approved by each voter: mechanism, player (the proposer), repetition, value."""
+    proposed = moves(data, "propose")
+    proposers = dict(zip(zip(proposed["match"], proposed["role"], strict=True), proposed["player"], strict=True))
+    voted = moves(data, "approve")
+    of_vote = zip(voted["match"], voted["mechanism"], voted["repetition"], voted["move"], strict=True)
+    votes = [
+        (mechanism, proposer, run, float(bool(approved)))
+        for match, mechanism, run, move in of_vote
+        for name, approved in (move.get("approve") or {}).items()
+        if (proposer := proposers.get((match, f"p{name[1:]}"))) is not None
     ]
-    bars = [
-        charts.bars(
-            "largest",
-            "Largest number of approvals",
-            largest,
-            y="game",
-            colour="approvals",
-            facet="mechanism",
-            stacked=True,
-            x_title="Share of matches",
-            x_format="%",
-            order=sorted({row["approvals"] for row in largest}, key=int),
-        ),
-        _bars_with_errors("adopted", "Matches in which all sign or delegate", adopted, "game"),
-    ]
-    bars += [_bars_with_errors("approvals", "Approvals by proposer", approved, "player")] if approved else []
-    bars += [_bars_with_errors("signing", "Signing and delegating by agent", signed, "player")] if signed else []
-    return Result(tables, bars)
+    return pd.DataFrame(votes, columns=["mechanism", "player", "repetition", "value"])
 
 
-def _bars_with_errors(name: str, title: str, rows: Sequence[Mapping[str, Any]], y: str) -> Any:
-    drawn = with_se_bounds(rows)
-    return charts.bars(name, f"{title} ± SE", drawn, y=y, facet="mechanism", x_title="Share", x_format="%")
-
-
-def _over_runs(values: Mapping[tuple[str, str], Mapping[Any, Sequence[float]]]) -> list[dict[str, Any]]:
-    """Return rows with the mean over runs of each run's mean, from {(mechanism, player): {run: values}}."""
-    return [
-        {
-            "mechanism": readable_name(mechanism),
-            "player": player,
-            **mean_and_se([sum(subset) / len(subset) for subset in runs.values()]),
-        }
-        for (mechanism, player), runs in sorted(values.items())
-    ]
-
-
-def _approvals(data: Data) -> list[dict[str, Any]]:
-    proposers = {(row["match"], row["role"]): row["player"] for row in moves(data, "propose").to_dict("records")}
-    values: dict[tuple[str, str], dict[Any, list[float]]] = {}
-    for row in moves(data, "approve").to_dict("records"):
-        for name, approved in (row["move"].get("approve") or {}).items():
-            proposer = proposers.get((row["match"], f"p{name[1:]}"))
-            if proposer is not None:
-                runs = values.setdefault((row["mechanism"], proposer), {})
-                runs.setdefault(row["repetition"], []).append(float(bool(approved)))
-    return _over_runs(values)
-
-
-def _signatures(data: Data) -> list[dict[str, Any]]:
-    values: dict[tuple[str, str], dict[Any, list[float]]] = {}
-    for row in moves(data, "sign").to_dict("records"):
-        runs = values.setdefault((row["mechanism"], row["player"]), {})
-        runs.setdefault(row["repetition"], []).append(float(bool(row["move"].get("sign"))))
+def _signatures(data: Data) -> pd.DataFrame:
+    """Return whether each player signed, or delegated in a round: mechanism, player, repetition, value."""
+    signed = moves(data, "sign")
+    parts = [signed.assign(value=[float(bool(move.get("sign"))) for move in signed["move"]])]
     if data.has("rounds", "match", "role", "delegated"):
-        delegations = with_tournament(data, data.table("rounds", ["match", "role", "delegated"]))
-        delegations = delegations[(delegations["mechanism"] == "mediation") & delegations["delegated"].notna()]
-        for row in delegations.to_dict("records"):
-            runs = values.setdefault(("mediation", row["player"]), {})
-            runs.setdefault(row["repetition"], []).append(float(row["delegated"]))
-    return _over_runs(values)
+        rounds = with_tournament(data, data.table("rounds", ["match", "role", "delegated"]))
+        rounds = rounds[(rounds["mechanism"] == "mediation") & rounds["delegated"].notna()]
+        parts.append(rounds.assign(value=rounds["delegated"].astype("float64")))
+    return pd.concat([part[["mechanism", "player", "repetition", "value"]] for part in parts], ignore_index=True)
 
 
 # ---- designs -------------------------------------------------------------------------------------------
 
 
+CRITERIA = {"ns": "stable (Nash)", "wd": "weakly dominant"}
+
+
 def designs(data: Data, options: Options) -> Result:
     """Return the share of proposals that make cooperation stable or weakly dominant, by proposer."""
-    designs_by_player: dict[tuple[str, str], dict[str, list[dict[str, Any]]]] = {}
-    for row in moves(data, "propose").to_dict("records"):
-        design = design_quality(row["game"], row["move"].get("contract"), row["move"].get("mediator"))
-        if design["ns"] is not None:
-            by_game = designs_by_player.setdefault((row["mechanism"], row["player"]), {})
-            by_game.setdefault(row["game"], []).append(design)
-    if not designs_by_player:
+    proposed = moves(data, "propose")
+    quality = [design_quality(game, move.get("contract"), move.get("mediator"))
+               for game, move in zip(proposed["game"], proposed["move"], strict=True)]  # fmt: skip
+    proposed = proposed.join(pd.DataFrame(quality, proposed.index, [*CRITERIA], dtype="object"))
+    proposed = proposed[proposed["ns"].notna()].astype(dict.fromkeys(CRITERIA, "float64"))
+    if not len(proposed):
         raise SkippedError("No contract or mediator was proposed in a game with a cooperative outcome.")
-    results = []
-    for (mechanism, player), games in sorted(designs_by_player.items()):
-        for criterion, title in (("ns", "stable (Nash)"), ("wd", "weakly dominant")):
-            per_game = [sum(design[criterion] for design in subset) / len(subset) for subset in games.values()]
-            results.append(
-                {
-                    "mechanism": readable_name(mechanism),
-                    "player": player,
-                    "criterion": title,
-                    **mean_and_se(per_game),
-                    "proposals": sum(len(subset) for subset in games.values()),
-                    "published": PUBLISHED_DESIGNS.get((mechanism, criterion)),
-                }
-            )
+    judged = proposed.melt(["mechanism", "player", "game"], [*CRITERIA], "criterion", "sound")
+    found = by_group(judged, ["mechanism", "player", "criterion"],
+                     lambda rows: {**over_means(rows, "sound", "game"), "proposals": len(rows)})  # fmt: skip
+    keys = pd.Series([*zip(found["mechanism"], found["criterion"], strict=True)], index=found.index)
     table = Table(
-        "designs",
-        "Sound proposals by proposer",
-        [
-            text("mechanism", "Mechanism"),
-            text("player", "Proposer"),
-            text("criterion", "Cooperation is"),
-            share("estimate", "Share"),
-            share("se", "SE over games"),
-            count("n", "Games"),
-            count("proposals", "Proposals"),
-            text("published", "Published, % (Claude, Gemini-R, Gemini-B, GPT-5.2, GPT-4o, Qwen)"),
-        ],
-        results,
-    )
-    drawn = with_se_bounds(results)
-    figure = charts.bars(
-        "designs",
-        "Sound proposals by proposer ± SE over games",
-        drawn,
-        y="player",
-        colour="criterion",
-        facet="mechanism",
-        x_title="Share of proposals",
-        x_format="%",
-    )
-    return Result(
-        [table],
-        [figure],
-        {
-            f"{r['mechanism']}.{r['player']}.{r['criterion']}": {k: r[k] for k in ("estimate", "se", "n")}
-            for r in results
-        },
-    )
+        "designs", "Sound proposals by proposer",
+        [MECHANISM, text("player", "Proposer"), text("criterion", "Cooperation is"), share("estimate", "Share"),
+         share("se", "SE over games"), count("n", "Games"), count("proposals", "Proposals"),
+         text("published", "Published, % (Claude, Gemini-R, Gemini-B, GPT-5.2, GPT-4o, Qwen)")],
+        readable(found.assign(criterion=found["criterion"].map(CRITERIA), published=keys.map(PUBLISHED_DESIGNS))),
+        charts=[Chart("bars", title="Sound proposals by proposer ± SE over games", y="player", colour="criterion",
+                      facet="mechanism", se="se", titles={"x": "Share of proposals"})],
+    )  # fmt: skip
+    return Result([table], numbers=table.numbers("{mechanism}.{player}.{criterion}"))
 
 
 # ---- reasons -------------------------------------------------------------------------------------------
 
-LABELS: Mapping[str, str] = {
-    "individual_utility": "individual utility",
-    "equilibrium": "equilibrium",
-    "social_welfare": "social welfare",
-    "inequity_aversion": "inequity aversion",
-    "reciprocity": "reciprocity",
-    "strategic_influence": "influence",
-    "trust": "trust",
-    "competitiveness": "competitiveness",
-    "uncertainty": "uncertainty",
-    "social_norms": "social norms",
-    "misunderstanding": "misunderstanding",
-    "exploration": "exploration",
-    "risk_aversion": "risk aversion",
-    "legibility": "legibility",
-    "multidimensional": "several dimensions",
-}
+LABELS: Mapping[str, str] = {"strategic_influence": "influence", "multidimensional": "several dimensions"}
+"""Names of labels that are not just the judge's."""
 PUBLISHED_REASONS: Mapping[str, float] = {
-    "individual_utility": 0.795,
-    "equilibrium": 0.702,
-    "strategic_influence": 0.491,
-    "uncertainty": 0.327,
-}
+    "individual_utility": 0.795, "equilibrium": 0.702, "strategic_influence": 0.491, "uncertainty": 0.327,
+}  # fmt: skip
 """Published shares of 38,350 reasonings."""
 LABELS_FILE = "labels.csv"
 PREFIX = "label_"
+BY = {"mechanism": "mechanism", "player": "agent", "game": "base game"}
 
 
 def reasons(data: Data, options: Options) -> Result:
     """Return the share of reasonings with each label."""
-    rows = labelled(data)
-    rows["game"] = [readable_name(name) for name in rows["game"]]
-    rows["mechanism"] = [readable_name(name) for name in rows["mechanism"]]
-    names = [name for name in rows.columns if name.startswith(PREFIX)]
-    results = []
-    for by, title in (("", "all"), ("mechanism", "mechanism"), ("player", "agent"), ("game", "base game")):
-        for level, subset in rows.groupby(by, sort=True) if by else [("all", rows)]:
-            for name in names:
-                key = name.removeprefix(PREFIX)
-                judgements = subset[name].dropna()
-                results.append(
-                    {
-                        "by": title,
-                        "level": level,
-                        "label": LABELS.get(key, key.replace("_", " ")),
-                        **proportion(int(judgements.sum()), len(judgements), level=options.level),
-                        "published": PUBLISHED_REASONS.get(key) if not by else None,
-                    }
-                )
+    rows = readable(labelled(data))
+    found = pd.DataFrame([*_label_shares(rows, options)])
+    charts = [Chart("dots", title="Share of reasonings with each label", y="label", titles={"x": "Share"},
+                    rows=found[found["by"] == "all"])]  # fmt: skip
+    for name, title in BY.items():
+        if rows[name].nunique() > 1:
+            charts.append(Chart("heat_map", name=title.replace(" ", "_"), x="level", y="label",
+                                title=f"Share of reasonings with each label, by {title}",
+                                rows=found[found["by"] == title], titles={"x": "", "y": ""}))  # fmt: skip
     table = Table(
-        "labels",
-        "Reasonings with each label",
-        [
-            text("by", "By"),
-            text("level", "Level"),
-            text("label", "Label"),
-            *WILSON,
-            count("n", "Reasonings"),
-            share("published", "Published"),
-        ],
-        results,
-        note="Labels assigned by the first judge; a reasoning may have several labels.",
-    )
-    figures = [
-        charts.dots(
-            "labels",
-            "Share of reasonings with each label",
-            [r for r in results if r["by"] == "all"],
-            y="label",
-            x_title="Share",
-            x_format="%",
-        )
+        "labels", "Reasonings with each label",
+        [text("by", "By"), "level", text("label", "Label"), share("estimate", "Share"), "low", "high",
+         count("n", "Reasonings"), share("published", "Published")],
+        found, note="Labels assigned by the first judge; a reasoning may have several labels.", charts=charts,
+    )  # fmt: skip
+    return Result([table], numbers=table.numbers("{label}", table.frame["by"] == "all"))
+
+
+def _label_shares(rows: pd.DataFrame, options: Options) -> Iterator[dict[str, Any]]:
+    """Yield the share of reasonings with each label: of all, and by mechanism, agent and base game."""
+    groups = [
+        ("all", "all", rows),
+        *((title, level, of) for name, title in BY.items() for level, of in grouped(rows, name)),
     ]
-    for title in ("mechanism", "agent", "base game"):
-        subset = [row for row in results if row["by"] == title]
-        if len({row["level"] for row in subset}) > 1:
-            figures.append(
-                charts.heat_map(
-                    title.replace(" ", "_"),
-                    f"Share of reasonings with each label, by {title}",
-                    subset,
-                    x="level",
-                    y="label",
-                    value_title="Share",
-                )
-            )
-    return Result(
-        [table],
-        figures,
-        {
-            row["label"]: {k: row.get(k) for k in ("estimate", "low", "high", "n")}
-            for row in results
-            if row["by"] == "all"
-        },
-    )
+    for title, level, subset in groups:
+        for name in _labels(rows):
+            key, judgements = name.removeprefix(PREFIX), subset[name].dropna()
+            yield {"by": title, "level": level, "label": LABELS.get(key, key.replace("_", " ")),
+                   **proportion(int(judgements.sum()), len(judgements), level=options.level),
+                   "published": PUBLISHED_REASONS.get(key) if title == "all" else None}  # fmt: skip
+
+
+def _labels(rows: pd.DataFrame) -> list[str]:
+    return [str(name) for name in rows if str(name).startswith(PREFIX)]
 
 
 def labelled(data: Data) -> pd.DataFrame:
     """Return the judged reasonings of the dataset's matches, with labels as booleans."""
-    import pandas as pd
-
-    records: list[dict[str, Any]] = []
-    for folder in data.folders:
-        path = folder.path / LABELS_FILE
-        if path.is_file():
-            with path.open(encoding="utf-8", newline="") as file:
-                records += [row for row in csv.DictReader(file) if row.get("judge_number", "1") in ("1", "")]
-    if not records:
+    paths = [path for folder in data.folders if (path := folder.path / LABELS_FILE).is_file()]
+    if not paths:
         raise SkippedError("The reasonings have not been labelled: the dataset's folder has no labels.csv.")
-    rows = pd.DataFrame(records)
-    for name in [name for name in rows.columns if name.startswith(PREFIX)]:
-        rows[name] = rows[name].str.upper().map({"TRUE": True, "FALSE": False, "1": True, "0": False}).astype("boolean")
-    rows = rows[rows["match"].isin(set(data.column("matches", "match")))].reset_index(drop=True)
-    return with_tournament(data, rows)
+    rows = pd.concat([pd.read_csv(path, dtype="str", keep_default_na=False) for path in paths], ignore_index=True)
+    if "judge_number" in rows:
+        rows = rows[rows["judge_number"].fillna("1").isin(["1", ""])]
+    truth = {"TRUE": True, "FALSE": False, "1": True, "0": False}
+    rows = rows.assign(**{name: rows[name].str.upper().map(truth).astype("boolean")
+                          for name in _labels(rows)})  # fmt: skip
+    return with_tournament(data, rows[rows["match"].isin(data.column("matches", "match"))].reset_index(drop=True))
 
 
 OF_DECISIONS = {"matches": MATCH_COLUMNS, "decisions": DECISIONS}
-
 ANALYSES = [
-    Analysis(
-        id="coopeval.actions",
-        title="Actions (CoopEval, figures 8 and 9)",
-        question="Which actions are played?",
-        method="Mean stated probability of each action over decisions; realised shares over rounds and seats.",
-        run=actions,
-        games=GAMES,
+    of_dilemmas(
+        "coopeval.actions", "Actions (CoopEval, figures 8 and 9)", "Which actions are played?",
+        "Mean stated probability of each action over decisions; realised shares over rounds and seats.", actions,
         columns={**OF_DECISIONS, "rounds": ["match", "role", "action"]},
     ),
-    Analysis(
-        id="coopeval.reactions",
-        title="Reciprocity (CoopEval, figures 10 to 13)",
-        question="Do agents reciprocate?",
-        method="Realised action given each current co-player's action in the previous round; Wilson intervals.",
-        run=reactions,
-        games=GAMES,
+    of_dilemmas(
+        "coopeval.reactions", "Reciprocity (CoopEval, figures 10 to 13)", "Do agents reciprocate?",
+        "Realised action given each current co-player's action in the previous round; Wilson intervals.", reactions,
         columns={"matches": MATCH_COLUMNS, "rounds": ["match", "round", "role", "group", "action"]},
     ),
-    Analysis(
-        id="coopeval.votes",
-        title="Adoption (CoopEval, figures 14 to 17)",
-        question="Are mechanisms adopted?",
-        method="Largest number of approvals per match; share of matches in which all sign or delegate; approval rates "
+    of_dilemmas(
+        "coopeval.votes", "Adoption (CoopEval, figures 14 to 17)", "Are mechanisms adopted?",
+        "Largest number of approvals per match; share of matches in which all sign or delegate; approval rates "
         "by proposer; rates of signing and delegating by agent; standard errors over runs.",
-        run=votes,
-        games=GAMES,
-        columns={
-            "matches": [*MATCH_COLUMNS, "winner_approvals", "contract_active", "delegation_rate"],
-            "decisions": DECISIONS,
-        },
+        votes,
+        columns={**OF_DECISIONS,
+                 "matches": [*MATCH_COLUMNS, "winner_approvals", "contract_active", "delegation_rate"]},
     ),
-    Analysis(
-        id="coopeval.designs",
-        title="Designs (CoopEval, figure 18)",
-        question="Are designs sound?",
-        method="Stable: no one gains from a unilateral deviation from the target (all cooperate, or all delegate to a "
+    of_dilemmas(
+        "coopeval.designs", "Designs (CoopEval, figure 18)", "Are designs sound?",
+        "Stable: no one gains from a unilateral deviation from the target (all cooperate, or all delegate to a "
         "mediator that then cooperates). Weakly dominant: the target is never worse than any alternative, and better "
         "at least once. Tolerance 1e-9; mean ± SE over games. Every match has its own proposals, whereas the paper "
         "reused proposals.",
-        run=designs,
-        games=GAMES,
-        columns=OF_DECISIONS,
+        designs, columns=OF_DECISIONS,
     ),
-    Analysis(
-        id="coopeval.reasons",
-        title="Reasons (CoopEval, figures 2 and 4 to 7)",
-        question="What reasons do agents give?",
-        method="Share of reasonings with each of a judge's labels, overall and by mechanism, agent and base game; "
+    of_dilemmas(
+        "coopeval.reasons", "Reasons (CoopEval, figures 2 and 4 to 7)", "What reasons do agents give?",
+        "Share of reasonings with each of a judge's labels, overall and by mechanism, agent and base game; "
         "Wilson intervals; dot plots replace the paper's radar charts.",
-        run=reasons,
-        games=GAMES,
-        columns={"matches": MATCH_COLUMNS},
+        reasons, columns={"matches": MATCH_COLUMNS},
     ),
-]
+]  # fmt: skip

@@ -4,42 +4,34 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from statistics import fmean, stdev
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import pandas as pd
+
+from analysis.data import Data
 from analysis.errors import SkippedError
+from analysis.results import Analysis, text
 from games.social_dilemma.evolution import meta_game
 
-if TYPE_CHECKING:
-    from analysis.data import Data
-
-GAMES = ("social_dilemma",)
+of_dilemmas = partial(Analysis, games=("social_dilemma",))
 REQUIRED_COLUMNS: Mapping[str, Sequence[str]] = {
     "matches": ["match", "game", "repetition", "config_base_game", "config_mechanism", "payoffs_*"]
 }
+MECHANISM, GAME, AGENT = text("mechanism", "Mechanism"), text("game", "Game"), text("agent", "Agent")
 MECHANISMS: Mapping[str, str] = {
-    "none": "none",
-    "repetition": "repetition",
-    "reputation_first_order": "first-order reputation",
-    "reputation_higher_order": "higher-order reputation",
-    "mediation": "mediation",
-    "contract": "contract",
-}
+    "none": "none", "repetition": "repetition", "reputation_first_order": "first-order reputation",
+    "reputation_higher_order": "higher-order reputation", "mediation": "mediation", "contract": "contract",
+}  # fmt: skip
 BASE_GAMES: Mapping[str, str] = {
-    "prisoners_dilemma": "prisoner's dilemma",
-    "public_goods": "public goods",
-    "travelers_dilemma": "traveler's dilemma",
-    "trust": "trust game",
-    "stag_hunt": "stag hunt",
-    "matching_pennies": "matching pennies",
-    "custom": "custom game",
-}
+    "prisoners_dilemma": "prisoner's dilemma", "public_goods": "public goods",
+    "travelers_dilemma": "traveler's dilemma", "trust": "trust game", "stag_hunt": "stag hunt",
+    "matching_pennies": "matching pennies", "custom": "custom game",
+}  # fmt: skip
 REFERENCES: Mapping[str, tuple[float, float]] = {
-    "prisoners_dilemma": (1, 2),
-    "public_goods": (1, 1.5),
-    "travelers_dilemma": (2, 5),
-    "trust": (4, 10),
-}
+    "prisoners_dilemma": (1, 2), "public_goods": (1, 1.5), "travelers_dilemma": (2, 5), "trust": (4, 10),
+}  # fmt: skip
 """Payoffs in equilibrium and under full cooperation, which are normalised to 0 and 1."""
 REPUTATION = ("reputation_first_order", "reputation_higher_order")
 MAX_SEATS = 4
@@ -63,7 +55,7 @@ class Tournament:
         """Return the names of the agents that played."""
         return sorted({label for seated, _points in self.outcomes for label in seated})
 
-    def tensor(self) -> Any | None:
+    def tensor(self) -> Any:
         """Return the payoff tensor U[own, other, …]; None under reputation or if some types never met."""
         seats = {len(seated) for seated, _points in self.outcomes}
         if self.mechanism in REPUTATION or len(seats) != 1 or max(seats) > MAX_SEATS or max(seats) < 2:
@@ -85,29 +77,22 @@ class Tournament:
 def tournaments(data: Data) -> list[Tournament]:
     """Return every run of every base game and mechanism, in the paper's order."""
     roles = [role for role in data.roles if data.has("matches", f"payoffs_{role}")]
-    rows = data.table(
-        "matches",
-        ["match", "repetition", "config_base_game", "config_mechanism", *(f"payoffs_{role}" for role in roles)],
-    )
+    names = ["repetition", "config_base_game", "config_mechanism", *(f"payoffs_{role}" for role in roles)]
+    rows = data.table("matches", ["match", *names])
+    players = data.players_by_role[roles].to_numpy()
+    points = rows[[f"payoffs_{role}" for role in roles]].astype("float64").to_numpy()
     groups: dict[tuple[str, str, int], list[tuple[list[str], list[float]]]] = {}
-    players = {role: data.players_by_role[role].tolist() for role in roles}
-    payoffs = {role: rows[f"payoffs_{role}"].tolist() for role in roles}
     settings = zip(rows["config_mechanism"], rows["config_base_game"], rows["repetition"], strict=True)
-    for index, (mechanism, game, run) in enumerate(settings):
-        if not isinstance(mechanism, str) or not isinstance(game, str):
-            continue
-        seated = [
-            role
-            for role in roles
-            if isinstance(players[role][index], str) and payoffs[role][index] == payoffs[role][index]
-        ]
-        if seated:
-            number = int(run) if run is not None and run == run else 1
-            outcome = ([players[role][index] for role in seated], [float(payoffs[role][index]) for role in seated])
+    for (mechanism, game, run), playing, paid in zip(settings, players, points, strict=True):
+        seated = [(name, float(value)) for name, value in zip(playing, paid, strict=True)
+                  if isinstance(name, str) and value == value]  # fmt: skip
+        if isinstance(mechanism, str) and isinstance(game, str) and seated:
+            number = 1 if pd.isna(run) else int(run)
+            outcome = ([name for name, _value in seated], [value for _name, value in seated])
             groups.setdefault((mechanism, game, number), []).append(outcome)
     if not groups:
         raise SkippedError("The dataset has no matches.")
-    runs = [Tournament(m, g, run, outcomes) for (m, g, run), outcomes in groups.items()]
+    runs = [Tournament(*key, outcomes) for key, outcomes in groups.items()]
     return sorted(runs, key=lambda t: (_sort_key(t.mechanism, MECHANISMS), _sort_key(t.game, BASE_GAMES), t.run))
 
 
@@ -132,14 +117,26 @@ def mean_and_se(values: Sequence[float]) -> dict[str, Any]:
     return {"estimate": fmean(values), "se": se, "n": len(values)}
 
 
-def mean_over_games(values: Mapping[tuple[str, int], float]) -> dict[str, Any]:
-    """Return the mean and standard error over games of each game's mean over runs; keys are (game, run)."""
-    by_game: dict[str, list[float]] = {}
-    for (game, _run), value in values.items():
-        by_game.setdefault(game, []).append(value)
-    return mean_and_se([fmean(subset) for subset in by_game.values()])
+def over_runs(runs: pd.DataFrame, column: str) -> dict[str, Any]:
+    """Return the mean and standard error of a column over runs."""
+    return mean_and_se(runs[column].dropna().tolist())
+
+
+def over_means(rows: pd.DataFrame, column: str, by: str) -> dict[str, Any]:
+    """Return the mean and standard error of the column's means by game or by run."""
+    return mean_and_se(rows.dropna(subset=[column]).groupby(by, dropna=False)[column].agg(fmean).tolist())
 
 
 def readable_name(name: str) -> str:
     """Return the readable name of a mechanism or base game."""
     return MECHANISMS.get(name) or BASE_GAMES.get(name) or name.replace("_", " ")
+
+
+def file_name(name: str) -> str:
+    """Return the form of a mechanism's readable name in names of files."""
+    return name.replace(" ", "_").replace("-", "_")
+
+
+def readable(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows with readable names of mechanisms and base games."""
+    return frame.assign(**{name: frame[name].map(readable_name) for name in ("mechanism", "game") if name in frame})

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
 
+import pandas as pd
+
+from analysis.data import Data
 from analysis.errors import SkippedError
 from analysis.frames import players_of
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from analysis.data import Data
 
 CONTEST, AUCTION = "beauty_contest", "sealed_auction"
 GAMES = (CONTEST, AUCTION)
@@ -20,17 +17,9 @@ REQUIRED_COLUMNS: Mapping[str, Sequence[str]] = {
     "rounds": ["match", "run", "role", "foul"],
 }
 SESSION_COLUMNS = (
-    "environment",
-    "started_at",
-    "config_runs",
-    "config_history_depth",
-    "config_upper",
-    "config_prize",
-    "config_fraction",
-    "config_assets",
-    "config_foul_fee",
-    "config_players",
-)
+    "environment", "started_at", "config_runs", "config_history_depth", "config_upper", "config_prize",
+    "config_fraction", "config_assets", "config_foul_fee", "config_players",
+)  # fmt: skip
 STAKES = ("L", "M", "H")
 HISTORY_SUFFIX = "-history"
 WITH_HISTORY, WITHOUT_HISTORY = "with history", "without history"
@@ -113,8 +102,3 @@ def _group(limit: float, game: str) -> str:
 def groups(rows: pd.DataFrame) -> list[str]:
     """Return the groups of stakes in the rows, from low to high."""
     return sorted(rows["group"].unique(), key=lambda g: (STAKES.index(g) if g in STAKES else 9, g))
-
-
-def grouped(rows: pd.DataFrame, *keys: str) -> Any:
-    """Return (levels, rows) for every combination of the keys."""
-    return rows.groupby(list(keys), sort=True)

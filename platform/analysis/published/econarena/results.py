@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from math import isclose, log
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from analysis import charts
+import numpy as np
+import pandas as pd
+
+from analysis.data import Data
 from analysis.errors import SkippedError
-from analysis.frames import add_holm, fixed_effects
+from analysis.frames import by_group, grouped, with_holm
 from analysis.published.econarena.play import (
     CONTEST,
     GAMES,
@@ -17,60 +21,46 @@ from analysis.published.econarena.play import (
     WITHOUT_HISTORY,
     actions,
     game_of,
-    grouped,
     groups,
 )
-from analysis.results import Analysis, Options, Result, Table, count, estimate_columns, number, p_value, share, text
+from analysis.results import Analysis, Chart, Options, Result, Table, count, number, share, text
 from analysis.toolbox import mean, proportion, proportion_difference, welch
 from analysis.toolbox.resampling import bootstrap_ratio
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from analysis.data import Data
 
 PUBLISHED_PAYOFFS: Mapping[str, Mapping[str, float]] = {
     CONTEST: {"baichuan2": 0.020, "claude-i": 0.030, "claude2": 0.370, "gpt3.5": 0.410, "gpt4": 0.170},
     "sealed_auction": {"baichuan2": 0.284, "claude-i": 1.062, "claude2": 0.991, "gpt3.5": 1.206, "gpt4": 1.084},
 }
 """Mean payoff after 100 sessions, from table 1."""
-PUBLISHED_FOULS: Mapping[tuple[str, str, str], float] = {
-    ("sealed_auction", WITHOUT_HISTORY, "gpt3.5"): 13.33,
-    ("sealed_auction", WITHOUT_HISTORY, "gpt4"): 0.0,
-    (CONTEST, WITH_HISTORY, "claude2"): 10.56,
-}
+PUBLISHED_FOULS: Mapping[tuple[str, str], Mapping[str, float]] = {
+    ("sealed_auction", WITHOUT_HISTORY): {"gpt3.5": 13.33, "gpt4": 0.0}, (CONTEST, WITH_HISTORY): {"claude2": 10.56},
+}  # fmt: skip
 """Percentages of runs, from the legible part of table 2."""
 SESSION_COUNTS = (20, 60, 100)
 CLOSE_DEVIATION = 0.05
 MAX_DEPTH = 4
-INTERVAL = (number("low", "Low"), number("high", "High"))
+DEPTHS = [*(str(k) for k in range(MAX_DEPTH + 1)), "∞"]
+KEYS = ["environment", "history", "player"]
+ENVIRONMENT, HISTORY = text("environment", "Environment"), text("history", "History")
+TESTED = ("p", "p_holm")
 
 
 def published(player: str, table: Mapping[str, float]) -> float | None:
     """Return the paper's value for this model, whose name is matched to the paper's spelling."""
-    model_name = player.lower().split(":")[-1].split("/")[-1].replace("-turbo", "").replace("gpt-", "gpt")
-    return next((value for name, value in table.items() if model_name == name), None)
+    return table.get(player.lower().split(":")[-1].split("/")[-1].replace("-turbo", "").replace("gpt-", "gpt"))
 
 
-def mean_with_interval(subset: pd.DataFrame, column: str, options: Options) -> dict[str, Any]:
+def mean_with_interval(rows: pd.DataFrame, column: str, options: Options) -> dict[str, Any]:
     """Return the mean over runs with a percentile bootstrap interval over sessions."""
-    valid = subset[subset[column].notna()]
+    valid = rows[rows[column].notna()]
     if not len(valid):
         return {"estimate": None, "low": None, "high": None, "n": 0}
-    estimate = bootstrap_ratio(
-        valid[column], [1.0] * len(valid), valid["match"], options.draws, options.seed, level=options.level
-    )
-    return {**estimate, "sessions": valid["match"].nunique()}
+    return {**_ratio(valid[column], pd.Series(1.0, valid.index), valid["match"], options),
+            "sessions": valid["match"].nunique()}  # fmt: skip
 
 
-def _numbers(rows: Sequence[Mapping[str, Any]], *keys: str) -> dict[str, dict[str, Any]]:
-    return {
-        ".".join(str(row[key]) for key in keys): {k: row.get(k) for k in ("estimate", "low", "high", "n", "clusters")}
-        for row in rows
-    }
-
-
-KEY_COLUMNS = (text("environment", "Environment"), text("history", "History"), text("player", "Player"))
+def _ratio(above: pd.Series, below: pd.Series, sessions: pd.Series, options: Options) -> dict[str, Any]:
+    return bootstrap_ratio(above, below, sessions, options.draws, options.seed, level=options.level)
 
 
 # ---- who earns -----------------------------------------------------------------------------------------
@@ -79,32 +69,16 @@ KEY_COLUMNS = (text("environment", "Environment"), text("history", "History"), t
 def payoffs(data: Data, options: Options) -> Result:
     """Return the mean payoff by player and environment."""
     rows = actions(data)
-    results = [
-        {
-            "environment": environment,
-            "history": history,
-            "player": player,
-            **mean_with_interval(subset, "payoff", options),
-        }
-        for (environment, history, player), subset in grouped(rows, "environment", "history", "player")
-    ]
     table = Table(
-        "payoffs",
-        "Mean payoff per run",
-        [*KEY_COLUMNS, number("estimate", "Payoff"), *INTERVAL, count("n", "Runs"), count("sessions", "Sessions")],
-        results,
+        "payoffs", "Mean payoff per run",
+        [ENVIRONMENT, HISTORY, "player", number("estimate", "Payoff"), "low", "high", count("n", "Runs"),
+         count("sessions", "Sessions")],
+        by_group(rows, KEYS, lambda runs: mean_with_interval(runs, "payoff", options)),
         note="The paper reports no numbers. In its contest, over 150 sessions, GPT-3.5 ranks first, Claude 2 second "
         "and GPT-4 third.",
-    )
-    figure = charts.bars(
-        "payoffs",
-        "Mean payoff per run",
-        [{**r, "where": r["environment"]} for r in results],
-        y="player",
-        facet="where",
-        x_title="Mean payoff",
-    )
-    return Result([table], [figure], _numbers(results, "environment", "player"), warnings=_prize_warnings(data, rows))
+        charts=[Chart("bars", y="player", facet="environment", titles={"x": "Mean payoff"})],
+    )  # fmt: skip
+    return Result([table], numbers=table.numbers("{environment}.{player}"), warnings=_prize_warnings(data, rows))
 
 
 def _prize_warnings(data: Data, rows: pd.DataFrame) -> list[str]:
@@ -112,28 +86,25 @@ def _prize_warnings(data: Data, rows: pd.DataFrame) -> list[str]:
     if game_of(data) != CONTEST:
         return []
     sums = rows.groupby(["match", "run"]).agg(won=("payoff", "sum"), prize=("config_prize", "first"))
-    mismatched = [pair for pair in sums.itertuples() if pair.won and not isclose(pair.won, pair.prize, rel_tol=1e-9)]
-    runs = "one run" if len(mismatched) == 1 else f"{len(mismatched):,} runs"
+    mismatched = sum(bool(won) and not isclose(won, prize, rel_tol=1e-9)
+                     for won, prize in zip(sums["won"], sums["prize"], strict=True))  # fmt: skip
+    runs = "one run" if mismatched == 1 else f"{mismatched:,} runs"
     return [f"In {runs}, the winners' shares do not add up to the prize."] if mismatched else []
 
 
 def ratio(data: Data, options: Options) -> Result:
     """Return results relative to the optimum."""
-    rows = actions(data)
-    results = []
-    for (environment, history, player), subset in grouped(rows, "environment", "history", "player"):
-        valid = subset[subset["result"].notna() & subset["optimum"].notna()]
-        estimate = bootstrap_ratio(
-            valid["result"], valid["optimum"], valid["match"], options.draws, options.seed, level=options.level
-        )
-        results.append({"environment": environment, "history": history, "player": player, **estimate})
+
+    def share_of_optimum(runs: pd.DataFrame) -> dict[str, Any]:
+        valid = runs[runs["result"].notna() & runs["optimum"].notna()]
+        return _ratio(valid["result"], valid["optimum"], valid["match"], options)
+
     table = Table(
-        "ratios",
-        "Result relative to the optimum",
-        [*KEY_COLUMNS, number("estimate", "r"), *INTERVAL, count("n", "Runs")],
-        results,
-    )
-    return Result([table], [], _numbers(results, "environment", "player"))
+        "ratios", "Result relative to the optimum",
+        [ENVIRONMENT, HISTORY, "player", number("estimate", "r"), "low", "high", count("n", "Runs")],
+        by_group(actions(data), KEYS, share_of_optimum),
+    )  # fmt: skip
+    return Result([table], numbers=table.numbers("{environment}.{player}"))
 
 
 # ---- how far from equilibrium --------------------------------------------------------------------------
@@ -145,41 +116,17 @@ def deviation(data: Data, options: Options) -> Result:
     rows = rows[rows["d"].notna()]
     if not len(rows):
         raise SkippedError("No action was valid.")
-    results = [
-        {
-            "environment": environment,
-            "history": history,
-            "player": player,
-            **mean_with_interval(subset, "d", options),
-            "sd": float(subset["d"].std()) if len(subset) > 1 else None,
-        }
-        for (environment, history, player), subset in grouped(rows, "environment", "history", "player")
-    ]
     table = Table(
-        "deviations",
-        "Mean deviation from equilibrium",
-        [
-            *KEY_COLUMNS,
-            number("estimate", "d"),
-            *INTERVAL,
-            number("sd", "SD"),
-            count("n", "Actions"),
-            count("sessions", "Sessions"),
-        ],
-        results,
+        "deviations", "Mean deviation from equilibrium",
+        [ENVIRONMENT, HISTORY, "player", number("estimate", "d"), "low", "high", "sd", count("n", "Actions"),
+         count("sessions", "Sessions")],
+        by_group(rows, KEYS, lambda runs: {**mean_with_interval(runs, "d", options), "sd": runs["d"].std()}),
         note="Fouls are left out. The paper finds GPT-4 and Claude 2 closest in the contest.",
-    )
-    drawn = rows.sort_values(["environment", "player"])[["environment", "player", "d"]].to_dict("records")
-    figure = charts.violins(
-        "deviations",
-        "Deviation of each action from equilibrium",
-        drawn,
-        y="player",
-        x="d",
-        facet="environment",
-        x_title="d",
-    )
-    return Result([table], [figure], _numbers(results, "environment", "player"))
+        charts=[Chart("violins", title="Deviation of each action from equilibrium", x="d", y="player",
+                      facet="environment", titles={"x": "d"},
+                      rows=rows.sort_values(["environment", "player"])[["environment", "player", "d"]])],
+    )  # fmt: skip
+    return Result([table], numbers=table.numbers("{environment}.{player}"))
 
 
 # ---- stakes --------------------------------------------------------------------------------------------
@@ -191,100 +138,44 @@ def configurations(data: Data, options: Options) -> Result:
     if rows["group"].nunique() < 2:
         raise SkippedError("All sessions have the same stakes.")
     order = groups(rows)
-    results, tests = [], []
-    for (environment,), environment_rows in grouped(rows, "environment"):
-        for (player,), subset in grouped(environment_rows, "player"):
-            for group in order:
-                group_rows = subset[subset["group"] == group]
-                if len(group_rows):
-                    results.append(
-                        {
-                            "environment": environment,
-                            "player": player,
-                            "group": group,
-                            **mean_with_interval(group_rows, "payoff", options),
-                        }
-                    )
-        tests.append({"environment": environment, **interaction(environment_rows)})
+    stakes = by_group(rows.assign(group=pd.Categorical(rows["group"], order)), ["environment", "player", "group"],
+                      lambda runs: mean_with_interval(runs, "payoff", options) if len(runs) else None)  # fmt: skip
     tables = [
-        Table(
-            "groups",
-            "Mean payoff by stakes",
-            [
-                text("environment", "Environment"),
-                text("player", "Player"),
-                text("group", "Stakes"),
-                number("estimate", "Payoff"),
-                *INTERVAL,
-                count("n", "Runs"),
-            ],
-            results,
-            note="In the paper, Claude 2's payoff rises with the limit and GPT-3.5's falls.",
-        ),
-        Table(
-            "interaction",
-            "Test of whether stakes affect players' payoffs differently",
-            [
-                text("environment", "Environment"),
-                number("estimate", "F"),
-                count("df", "df"),
-                count("df_error", "df, error"),
-                p_value(),
-                p_value("p_holm", "p, Holm"),
-                text("note", "Note"),
-            ],
-            add_holm(tests),
-        ),
-    ]
-    figure = charts.bars(
-        "groups",
-        "Mean payoff by stakes",
-        results,
-        y="player",
-        colour="group",
-        facet="environment",
-        x_title="Mean payoff",
-        order=order,
-    )
-    return Result(tables, [figure], _numbers(results, "environment", "player", "group"))
+        Table("groups", "Mean payoff by stakes",
+              [ENVIRONMENT, "player", text("group", "Stakes"), number("estimate", "Payoff"), "low", "high",
+               count("n", "Runs")],
+              stakes,
+              note="In the paper, Claude 2's payoff rises with the limit and GPT-3.5's falls.",
+              charts=[Chart("bars", y="player", colour="group", facet="environment", titles={"x": "Mean payoff"},
+                            order={"colour": order})]),
+        Table("interaction", "Test of whether stakes affect players' payoffs differently",
+              [ENVIRONMENT, number("estimate", "F"), count("df", "df"), count("df_error", "df, error"), *TESTED,
+               text("note", "Note")],
+              with_holm(by_group(rows, ["environment"], interaction))),
+    ]  # fmt: skip
+    return Result(tables, numbers=tables[0].numbers("{environment}.{player}.{group}"))
 
 
 def interaction(rows: pd.DataFrame) -> dict[str, Any]:
     """Return a Wald F test of player × stakes in OLS of the payoff, with errors clustered by session (CR1)."""
-    import numpy as np
-    from scipy.stats import f as f_distribution
+    from statsmodels.formula.api import ols
 
-    players, of_player = np.unique(rows["player"].astype(str), return_inverse=True)
-    levels, of_group = np.unique(rows["group"].astype(str), return_inverse=True)
-    sessions, session_index = np.unique(rows["match"].astype(str), return_inverse=True)
-    undefined = {"estimate": None, "df": None, "df_error": None, "p": None}
-    if len(players) < 2 or len(levels) < 2 or len(sessions) < 3:
+    undefined: dict[str, Any] = dict.fromkeys(("estimate", "df", "df_error", "p"))
+    sessions = rows["match"].nunique()
+    if rows["player"].nunique() < 2 or rows["group"].nunique() < 2 or sessions < 3:
         return {**undefined, "note": "one player, one group, or fewer than three sessions"}
-    n = len(rows)
-    main_effects = [np.ones(n), *(of_player == index for index in range(1, len(players)))]
-    main_effects += [of_group == index for index in range(1, len(levels))]
-    products = [(of_player == i) & (of_group == j) for i in range(1, len(players)) for j in range(1, len(levels))]
-    x = np.column_stack([*main_effects, *products]).astype(float)
-    if np.linalg.matrix_rank(x) < x.shape[1]:
+    model = ols("payoff ~ C(player) * C(group)", rows)
+    if np.linalg.matrix_rank(model.exog) < model.exog.shape[1]:
         return {**undefined, "note": "not every player has every group"}
-    y = rows["payoff"].to_numpy(dtype=float)
-    inverse = np.linalg.inv(x.T @ x)
-    beta = inverse @ x.T @ y
-    scores = np.zeros((len(sessions), x.shape[1]))
-    np.add.at(scores, session_index, x * (y - x @ beta)[:, None])
-    g, k, q = len(sessions), x.shape[1], len(products)
-    spread = g / (g - 1) * (n - 1) / (n - k) * inverse @ scores.T @ scores @ inverse
-    tested_covariance = spread[-q:, -q:]
-    if np.linalg.matrix_rank(tested_covariance, tol=1e-12 * max(1.0, float(np.abs(tested_covariance).max()))) < q:
+    fit = model.fit(cov_type="cluster", cov_kwds={"groups": pd.factorize(rows["match"])[0]}, use_t=True)
+    products = [name for name in fit.params.index if name.count("C(") == 2]
+    covariance = fit.cov_params().loc[products, products].to_numpy()
+    tolerance = 1e-12 * max(1.0, float(np.abs(covariance).max()))
+    if np.linalg.matrix_rank(covariance, tol=tolerance) < len(products):
         return {**undefined, "note": "too few sessions for the test"}
-    statistic = float(beta[-q:] @ np.linalg.solve(tested_covariance, beta[-q:]) / q)
-    return {
-        "estimate": statistic,
-        "df": q,
-        "df_error": g - 1,
-        "p": float(f_distribution.sf(statistic, q, g - 1)),
-        "note": "",
-    }
+    test = fit.f_test(np.eye(len(fit.params))[[name in products for name in fit.params.index]])
+    return {"estimate": float(test.fvalue), "df": len(products), "df_error": sessions - 1, "p": float(test.pvalue),
+            "note": ""}  # fmt: skip
 
 
 # ---- table 1 -------------------------------------------------------------------------------------------
@@ -297,38 +188,21 @@ def senior(data: Data, options: Options) -> Result:
     rows = rows[rows["environment"] == environment]
     if not len(rows):
         raise SkippedError("There is no environment called senior or melee.")
-    sessions = rows["at"].drop_duplicates().tolist()
-    table = PUBLISHED_PAYOFFS[game_of(data)]
-    results = []
-    for first in SESSION_COUNTS:
-        chosen_sessions = set(sessions[:first])
-        if len(chosen_sessions) < first and first != SESSION_COUNTS[0]:
-            continue
-        for (player,), subset in grouped(rows[rows["at"].isin(chosen_sessions)], "player"):
-            results.append(
-                {
-                    "first": first,
-                    "player": player,
-                    **mean_with_interval(subset, "payoff", options),
-                    "published": published(player, table) if first == SESSION_COUNTS[-1] else None,
-                }
-            )
-    tables = [
-        Table(
-            "sessions",
-            f"Mean payoff over the first sessions of the environment {environment}",
-            [
-                count("first", "First sessions"),
-                text("player", "Player"),
-                number("estimate", "Payoff"),
-                *INTERVAL,
-                count("n", "Runs"),
-                number("published", "Published"),
-            ],
-            results,
-        )
-    ]
-    return Result(tables, [], _numbers(results, "first", "player"))
+    sessions = rows["at"].drop_duplicates()
+    counts = [first for first in SESSION_COUNTS if first <= len(sessions)] or SESSION_COUNTS[:1]
+    found = pd.concat([
+        by_group(rows[rows["at"].isin(sessions[:first])].assign(first=first), ["first", "player"],
+                 lambda runs: mean_with_interval(runs, "payoff", options))
+        for first in counts
+    ], ignore_index=True)  # fmt: skip
+    in_paper = found["player"].map(lambda player: published(player, PUBLISHED_PAYOFFS[game_of(data)]))
+    table = Table(
+        "sessions", f"Mean payoff over the first sessions of the environment {environment}",
+        [count("first", "First sessions"), "player", number("estimate", "Payoff"), "low", "high", count("n", "Runs"),
+         number("published", "Published")],
+        found.assign(published=in_paper.where(found["first"] == SESSION_COUNTS[-1], None)),
+    )  # fmt: skip
+    return Result([table], numbers=table.numbers("{first}.{player}"))
 
 
 # ---- learning ------------------------------------------------------------------------------------------
@@ -337,77 +211,60 @@ def senior(data: Data, options: Options) -> Result:
 def paths(data: Data, options: Options) -> Result:
     """Return actions by run, the slope of the deviation, and the run from which the deviation stays small."""
     rows = actions(data)
-    rows = rows[rows["config_runs"] > 1]
+    rows = rows[rows["config_runs"] > 1].astype({"run": "int64"})
     if not len(rows):
         raise SkippedError("Every session has only one run.")
-    results, slopes = [], []
-    for (environment, player), subset in grouped(rows, "environment", "player"):
-        means = []
-        for (run,), run_rows in grouped(subset, "run"):
-            valid = run_rows[run_rows["share"].notna()]
-            if len(valid):
-                estimate = mean(valid["share"].tolist(), valid["match"].tolist(), level=options.level)
-                results.append({"environment": environment, "player": player, "run": int(run), **estimate})
-            deviations = run_rows["d"].dropna()
-            means.append(float(deviations.mean()) if len(deviations) else None)
-        slopes.append(
-            {
-                "environment": environment,
-                "player": player,
-                **slope(subset, options.level),
-                "close": first_close_run(means),
-            }
-        )
+
+    def mean_share(runs: pd.DataFrame) -> dict[str, Any] | None:
+        valid = runs[runs["share"].notna()]
+        return mean(valid["share"].tolist(), valid["match"].tolist(), level=options.level) if len(valid) else None
+
+    def learning(runs: pd.DataFrame) -> dict[str, Any]:
+        means = [None if value != value else value for value in runs.groupby("run")["d"].mean()]
+        return {**slope(runs, options.level), "close": first_close_run(means)}
+
     quantity = "Answer relative to the limit" if game_of(data) == CONTEST else "Bid relative to the value"
     tables = [
-        Table(
-            "paths",
-            f"{quantity}, run by run",
-            [
-                text("environment", "Environment"),
-                text("player", "Player"),
-                count("run", "Run"),
-                number("estimate", "Mean"),
-                *INTERVAL,
-                count("n", "Sessions"),
-            ],
-            results,
-        ),
-        Table(
-            "slopes",
-            "Change in the deviation per run",
-            [
-                text("environment", "Environment"),
-                text("player", "Player"),
-                number("estimate", "Slope"),
-                number("se", "SE"),
-                *INTERVAL,
-                p_value(),
-                p_value("p_holm", "p, Holm"),
-                count("n", "Actions"),
-                count("close", f"Run from which d stays below {CLOSE_DEVIATION:g}"),
-            ],
-            add_holm(slopes),
-        ),
-    ]
-    figure = charts.lines(
-        "paths",
-        f"{quantity}, run by run",
-        results,
-        x="run",
-        colour="player",
-        facet="environment",
-        x_title="Run",
-        y_title=quantity,
-        players=data.players,
-    )
-    return Result(tables, [figure], _numbers(slopes, "environment", "player"))
+        Table("paths", f"{quantity}, run by run",
+              [ENVIRONMENT, "player", count("run", "Run"), number("estimate", "Mean"), "low", "high",
+               count("n", "Sessions")],
+              by_group(rows, ["environment", "player", "run"], mean_share),
+              charts=[Chart("lines", x="run", colour="player", facet="environment", titles={"y": quantity},
+                            players=data.players)]),
+        Table("slopes", "Change in the deviation per run",
+              [ENVIRONMENT, "player", number("estimate", "Slope"), "se", "low", "high", *TESTED, count("n", "Actions"),
+               count("close", f"Run from which d stays below {CLOSE_DEVIATION:g}")],
+              with_holm(by_group(rows, ["environment", "player"], learning))),
+    ]  # fmt: skip
+    return Result(tables, numbers=tables[1].numbers("{environment}.{player}"))
 
 
 def slope(rows: pd.DataFrame, level: float) -> dict[str, Any]:
-    """Return OLS of d on the run, with session dummies and errors clustered by session (CR1)."""
+    """Return OLS of d on the run, with session dummies and errors clustered by session (CR1).
+
+    Returns:
+        estimate (None if no session has several runs), se, low, high, p, n, clusters.
+    """
+    from scipy.stats import t
+
     valid = rows[rows["d"].notna()]
-    return fixed_effects(valid["run"].astype(float), valid["d"], valid["match"], valid["match"], level=level)
+    session = valid["match"]
+    n, sessions = len(valid), session.nunique()
+    result = {**dict.fromkeys(("estimate", "se", "low", "high", "p")), "n": n, "clusters": sessions}
+    # Means are taken out exactly, so that a deviation that never changes has slope 0 without error.
+    x, y = (values - values.groupby(session).transform("mean") for values in (valid["run"].astype(float), valid["d"]))
+    weight, k = float((x**2).sum()), 1 + sessions
+    if weight <= 0:
+        return result
+    result["estimate"] = estimate = float((x * y).sum()) / weight
+    if sessions >= 2 and n > k:
+        scores = (x * (y - estimate * x)).groupby(session).sum()
+        factor = sessions / (sessions - 1) * (n - 1) / (n - k)
+        result["se"] = se = float(np.sqrt(factor * (scores**2).sum())) / weight
+        half = float(t.ppf((1 + level) / 2, sessions - 1)) * se
+        result |= {"low": estimate - half, "high": estimate + half}
+        result["p"] = float(2 * t.sf(abs(estimate / se), sessions - 1)) if se > 0 else None
+    return result
 
 
 def first_close_run(means: Sequence[float | None]) -> int | None:
@@ -423,47 +280,27 @@ def first_close_run(means: Sequence[float | None]) -> int | None:
 
 def history(data: Data, options: Options) -> Result:
     """Return whether seeing earlier runs changes deviations."""
+
+    def difference(runs: pd.DataFrame) -> dict[str, Any] | None:
+        means = {condition: of.groupby("match")["d"].mean().tolist() for condition, of in grouped(runs, "history")}
+        with_history, without = means.get(WITH_HISTORY), means.get(WITHOUT_HISTORY)
+        return welch(with_history, without, level=options.level) if with_history and without else None
+
     rows = actions(data)
-    rows = rows[rows["d"].notna()]
-    results = []
-    for (base, player), subset in grouped(rows, "base", "player"):
-        means = {
-            condition: condition_rows.groupby("match")["d"].mean().tolist()
-            for (condition,), condition_rows in grouped(subset, "history")
-        }
-        if set(means) == {WITH_HISTORY, WITHOUT_HISTORY}:
-            difference = welch(means[WITH_HISTORY], means[WITHOUT_HISTORY], level=options.level)
-            results.append({"environment": base, "player": player, **difference})
-    if not results:
+    found = by_group(rows[rows["d"].notna()], ["base", "player"], difference)
+    if not len(found):
         raise SkippedError("No player has sessions both with and without history: analyse both datasets together.")
-    published_finding = "falls except for ChatGLM3 and Claude-I" if game_of(data) == CONTEST else "rises for all"
+    finding = "falls except for ChatGLM3 and Claude-I" if game_of(data) == CONTEST else "rises for all"
     table = Table(
-        "differences",
-        "Mean deviation with history minus without history, over sessions",
-        [
-            text("environment", "Environment"),
-            text("player", "Player"),
-            number("estimate", "Difference"),
-            *INTERVAL,
-            number("t", "t"),
-            number("df", "df"),
-            p_value(),
-            p_value("p_holm", "p, Holm"),
-            count("n", "Sessions"),
-        ],
-        add_holm(results),
-        note=f"In the paper, the deviation {published_finding}.",
-    )
-    figure = charts.dots(
-        "differences",
-        "Deviation with history minus without history",
-        results,
-        y="player",
-        facet="environment",
-        x_title="Difference in d",
-        line=0,
-    )
-    return Result([table], [figure], _numbers(results, "environment", "player"))
+        "differences", "Mean deviation with history minus without history, over sessions",
+        [ENVIRONMENT, "player", number("estimate", "Difference"), "low", "high", number("t", "t"), number("df", "df"),
+         *TESTED, count("n", "Sessions")],
+        with_holm(found.rename(columns={"base": "environment"})),
+        note=f"In the paper, the deviation {finding}.",
+        charts=[Chart("dots", title="Deviation with history minus without history", y="player", facet="environment",
+                      titles={"x": "Difference in d"}, line=0)],
+    )  # fmt: skip
+    return Result([table], numbers=table.numbers("{environment}.{player}"))
 
 
 # ---- fouls ---------------------------------------------------------------------------------------------
@@ -472,62 +309,35 @@ def history(data: Data, options: Options) -> Result:
 def fouls(data: Data, options: Options) -> Result:
     """Return the share of runs in which a player broke the rules."""
     rows = actions(data)
-    game = game_of(data)
-    results, differences = [], []
-    for (player,), subset in grouped(rows, "player"):
-        counts = {}
-        for (condition,), runs in grouped(subset, "history"):
-            k = int(runs["foul"].sum())
-            counts[condition] = (k, len(runs))
-            table = {name: percent for (*key, name), percent in PUBLISHED_FOULS.items() if key == [game, condition]}
-            published_percent = published(player, table)
-            results.append(
-                {
-                    "player": player,
-                    "history": condition,
-                    "fouls": k,
-                    **proportion(k, len(runs), level=options.level),
-                    "published": None if published_percent is None else published_percent / 100,
-                }
-            )
-        if set(counts) == {WITH_HISTORY, WITHOUT_HISTORY}:
-            differences.append(
-                {
-                    "player": player,
-                    **proportion_difference(*counts[WITH_HISTORY], *counts[WITHOUT_HISTORY], level=options.level),
-                }
-            )
-    tables = [
-        Table(
-            "fouls",
-            "Runs with a foul",
-            [
-                text("player", "Player"),
-                text("history", "History"),
-                count("fouls", "Fouls"),
-                *estimate_columns("Share", share),
-                count("n", "Runs"),
-                share("published", "Published"),
-            ],
-            results,
-        )
-    ]
-    if differences:
-        tables.append(
-            Table(
-                "differences",
-                "Share of fouls with history minus without history",
-                [
-                    text("player", "Player"),
-                    *estimate_columns("Difference", share),
-                    p_value(),
-                    p_value("p_holm", "p, Holm"),
-                    count("n", "Runs"),
-                ],
-                add_holm(differences),
-            )
-        )
-    return Result(tables, [], _numbers(results, "player", "history"))
+    in_paper = {condition: PUBLISHED_FOULS.get((game_of(data), condition), {}) for condition in set(rows["history"])}
+
+    def foul_share(runs: pd.DataFrame) -> dict[str, Any]:
+        player, condition = runs[["player", "history"]].iloc[0]
+        percent = published(player, in_paper[condition])
+        k = int(runs["foul"].sum())
+        return {"fouls": k, **proportion(k, len(runs), level=options.level),
+                "published": None if percent is None else percent / 100}  # fmt: skip
+
+    def difference(runs: pd.DataFrame) -> dict[str, Any] | None:
+        fouls = {condition: (int(of["foul"].sum()), len(of)) for condition, of in grouped(runs, "history")}
+        if len(fouls) < 2:
+            return None
+        return proportion_difference(*fouls[WITH_HISTORY], *fouls[WITHOUT_HISTORY], level=options.level)
+
+    tables = [Table(
+        "fouls", "Runs with a foul",
+        ["player", HISTORY, count("fouls", "Fouls"), share("estimate", "Share"), "low", "high", count("n", "Runs"),
+         share("published", "Published")],
+        by_group(rows, ["player", "history"], foul_share),
+    )]  # fmt: skip
+    differences = by_group(rows, ["player"], difference)
+    if len(differences):
+        tables.append(Table(
+            "differences", "Share of fouls with history minus without history",
+            ["player", share("estimate", "Difference"), "low", "high", *TESTED, count("n", "Runs")],
+            with_holm(differences),
+        ))  # fmt: skip
+    return Result(tables, numbers=tables[0].numbers("{player}.{history}"))
 
 
 # ---- depth of reasoning --------------------------------------------------------------------------------
@@ -539,49 +349,21 @@ def level(data: Data, options: Options) -> Result:
     rows = rows[~rows["foul"] & rows["action"].notna()]
     if not len(rows):
         raise SkippedError("No answer was valid.")
-    rows["level"] = [
-        depth(a, u, f) for a, u, f in zip(rows["action"], rows["limit"], rows["config_fraction"], strict=True)
-    ]
-    results = []
-    order = [*(str(k) for k in range(MAX_DEPTH + 1)), "∞"]
-    for (environment, player), subset in grouped(rows, "environment", "player"):
-        for name in order:
-            k = int((subset["level"] == name).sum())
-            results.append(
-                {
-                    "environment": environment,
-                    "player": player,
-                    "level": name,
-                    "k": k,
-                    **proportion(k, len(subset), level=options.level),
-                }
-            )
+    depths = map(depth, rows["action"], rows["limit"], rows["config_fraction"])
+    rows = rows.assign(level=pd.Categorical([*depths], DEPTHS))
+    counts = rows.groupby(["environment", "player", "level"], observed=False).size().rename("k").reset_index()
+    counts["of"] = counts.groupby(["environment", "player"])["k"].transform("sum")
+    counts = counts[counts["of"] > 0].astype({"level": "str"})
+    shares = [proportion(k, of, level=options.level) for k, of in zip(counts["k"], counts["of"], strict=True)]
     table = Table(
-        "levels",
-        "Answers by level of reasoning",
-        [
-            text("environment", "Environment"),
-            text("player", "Player"),
-            text("level", "Level"),
-            count("k", "Answers"),
-            *estimate_columns("Share", share),
-            count("n", "of"),
-        ],
-        results,
-    )
-    figure = charts.bars(
-        "levels",
-        "Answers by level of reasoning",
-        results,
-        y="player",
-        colour="level",
-        facet="environment",
-        stacked=True,
-        x_title="Share of answers",
-        x_format="%",
-        order=order,
-    )
-    return Result([table], [figure], _numbers(results, "environment", "player", "level"))
+        "levels", "Answers by level of reasoning",
+        [ENVIRONMENT, "player", "level", count("k", "Answers"), share("estimate", "Share"), "low", "high",
+         count("n", "of")],
+        counts.drop(columns="of").join(pd.DataFrame(shares, counts.index)),
+        charts=[Chart("bars", y="player", colour="level", facet="environment", stacked=True,
+                      titles={"x": "Share of answers"}, order={"colour": DEPTHS})],
+    )  # fmt: skip
+    return Result([table], numbers=table.numbers("{environment}.{player}.{level}"))
 
 
 def depth(answer: float, upper: float, fraction: float) -> str:
@@ -593,93 +375,55 @@ def depth(answer: float, upper: float, fraction: float) -> str:
 
 SESSIONS = "percentile bootstrap over sessions (the paper has no intervals)."
 PAYOFF = "Payoff: the share of the prize, or value minus price for the winner of an auction; 0 for others and for fouls"
-
+of_sessions = partial(Analysis, games=GAMES, columns=REQUIRED_COLUMNS)
 ANALYSES = [
-    Analysis(
-        id="econarena.payoffs",
-        title="Payoffs (Economics Arena, figures 1a, 2a and 6)",
-        question="How much do players earn?",
-        method=f"{PAYOFF}. Mean per run; {SESSIONS}",
-        run=payoffs,
-        games=GAMES,
-        columns=REQUIRED_COLUMNS,
+    of_sessions(
+        "econarena.payoffs", "Payoffs (Economics Arena, figures 1a, 2a and 6)", "How much do players earn?",
+        f"{PAYOFF}. Mean per run; {SESSIONS}", payoffs,
     ),
-    Analysis(
-        id="econarena.deviation",
-        title="Deviation from equilibrium (Economics Arena, figures 1b, 2b and 4)",
-        question="How far is play from equilibrium?",
-        method="Contest: answer/limit, because the paper's formula would divide by 0; auction: |final assets / "
+    of_sessions(
+        "econarena.deviation", "Deviation from equilibrium (Economics Arena, figures 1b, 2b and 4)",
+        "How far is play from equilibrium?",
+        "Contest: answer/limit, because the paper's formula would divide by 0; auction: |final assets / "
         f"equilibrium assets - 1|. Fouls are left out. Mean over seats and runs; {SESSIONS}",
-        run=deviation,
-        games=GAMES,
-        columns=REQUIRED_COLUMNS,
+        deviation,
     ),
-    Analysis(
-        id="econarena.ratio",
-        title="Share of the optimum (Economics Arena, equations 1 and 4)",
-        question="What share of the optimum do players reach?",
-        method=f"Contest: mean payoff / (prize/n); auction: mean final assets / mean equilibrium assets; {SESSIONS}",
-        run=ratio,
-        games=GAMES,
-        columns=REQUIRED_COLUMNS,
+    of_sessions(
+        "econarena.ratio", "Share of the optimum (Economics Arena, equations 1 and 4)",
+        "What share of the optimum do players reach?",
+        f"Contest: mean payoff / (prize/n); auction: mean final assets / mean equilibrium assets; {SESSIONS}", ratio,
     ),
-    Analysis(
-        id="econarena.configurations",
-        title="Stakes (Economics Arena, figure 3)",
-        question="Do players adapt to stakes?",
-        method=f"Mean payoff by stakes; {SESSIONS} Interaction: Wald F test of player × stakes in OLS of the payoff, "
+    of_sessions(
+        "econarena.configurations", "Stakes (Economics Arena, figure 3)", "Do players adapt to stakes?",
+        f"Mean payoff by stakes; {SESSIONS} Interaction: Wald F test of player × stakes in OLS of the payoff, "
         "with standard errors clustered by session.",
-        run=configurations,
-        games=GAMES,
-        columns=REQUIRED_COLUMNS,
+        configurations,
     ),
-    Analysis(
-        id="econarena.senior",
-        title="Opponents (Economics Arena, table 1)",
-        question="Do opponents matter?",
-        method=f"{PAYOFF}. Mean over the first 20, 60 and 100 sessions; {SESSIONS}",
-        run=senior,
-        games=GAMES,
-        columns=REQUIRED_COLUMNS,
+    of_sessions(
+        "econarena.senior", "Opponents (Economics Arena, table 1)", "Do opponents matter?",
+        f"{PAYOFF}. Mean over the first 20, 60 and 100 sessions; {SESSIONS}", senior,
     ),
-    Analysis(
-        id="econarena.paths",
-        title="Learning (Economics Arena, figure 5)",
-        question="Do players learn?",
-        method="Mean action relative to the limit or the value, by run, with t intervals; slope of the deviation on "
+    of_sessions(
+        "econarena.paths", "Learning (Economics Arena, figure 5)", "Do players learn?",
+        "Mean action relative to the limit or the value, by run, with t intervals; slope of the deviation on "
         "the run, with session dummies and standard errors clustered by session.",
-        run=paths,
-        games=GAMES,
-        columns=REQUIRED_COLUMNS,
+        paths,
     ),
-    Analysis(
-        id="econarena.history",
-        title="History (Economics Arena, figure 4 compared with 1b)",
-        question="Does history help?",
-        method="Mean deviation of sessions with history minus that of sessions without; Welch's t test on session "
-        "means.",
-        run=history,
-        games=GAMES,
-        columns=REQUIRED_COLUMNS,
+    of_sessions(
+        "econarena.history", "History (Economics Arena, figure 4 compared with 1b)", "Does history help?",
+        "Mean deviation of sessions with history minus that of sessions without; Welch's t test on session means.",
+        history,
     ),
-    Analysis(
-        id="econarena.fouls",
-        title="Rule breaking (Economics Arena, table 2)",
-        question="Who breaks the rules?",
-        method="Share of runs with a foul, with Wilson intervals; difference between runs with and without history, "
+    of_sessions(
+        "econarena.fouls", "Rule breaking (Economics Arena, table 2)", "Who breaks the rules?",
+        "Share of runs with a foul, with Wilson intervals; difference between runs with and without history, "
         "with Newcombe's interval.",
-        run=fouls,
-        games=GAMES,
-        columns=REQUIRED_COLUMNS,
+        fouls,
     ),
-    Analysis(
-        id="econarena.level",
-        title="Depth of reasoning (Economics Arena, appendix A.1)",
-        question="How deeply do players reason?",
-        method="k = log(answer/(limit/2)) / log(fraction), rounded to the nearest whole number from 0 to 4; answers of "
+    of_sessions(
+        "econarena.level", "Depth of reasoning (Economics Arena, appendix A.1)", "How deeply do players reason?",
+        "k = log(answer/(limit/2)) / log(fraction), rounded to the nearest whole number from 0 to 4; answers of "
         "0 count as “∞”; Wilson intervals.",
-        run=level,
-        games=(CONTEST,),
-        columns=REQUIRED_COLUMNS,
+        level, games=(CONTEST,),
     ),
-]
+]  # fmt: skip

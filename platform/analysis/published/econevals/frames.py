@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
+from typing import Any
 
+import pandas as pd
+
+from analysis.data import Data
 from analysis.errors import SkippedError
 from analysis.frames import level_text
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from analysis.data import Data
+from analysis.results import Analysis, text
+from analysis.toolbox import paired
 
 BENCHMARKS = ("procurement", "scheduling", "pricing")
+AGENT, OTHER = text("agent", "Agent"), text("other", "minus")
 LEVELS = ("small", "basic", "medium", "hard")
 DISCLOSURE: Mapping[str, str] = {
     "baseline": "not told the horizon", "horizon": "told the horizon", "horizon_goal": "told horizon and goal"
 }  # fmt: skip
+of_benchmarks = partial(Analysis, games=BENCHMARKS)
 
 
 def game_of(data: Data, games: Sequence[str]) -> str:
@@ -29,18 +32,17 @@ def frame(data: Data, game: str, columns: Sequence[str]) -> pd.DataFrame:
     """Return one row per match with agent, level (and what the agent was told), instance and these columns.
 
     An instance is identified by its number, by its full text if it was given in full, or else by the match's seed.
+    Levels are ordered from easiest to hardest.
 
     Raises:
         SkippedError: a column is missing, or the game has no matches.
     """
-    import pandas as pd
-
     if missing := [name for name in columns if not data.has("matches", name)]:
         raise SkippedError(f"The table matches has no column {', '.join(missing)}.")
     optional = ("config_instance_seed", "config_instance", "seed", "config_level", "config_told", "config_preferences",
                 "config_pattern")  # fmt: skip
-    setting_columns = [name for name in optional if data.has("matches", name)]
-    rows = data.table("matches", [*dict.fromkeys(["match", "game", *setting_columns, *columns])])
+    known = [name for name in optional if data.has("matches", name)]
+    rows = data.table("matches", [*dict.fromkeys(["match", "game", *known, *columns])])
     players = data.players_by_role
     rows["agent"] = players.get("agent")
     if "firm_1" in players:
@@ -50,9 +52,8 @@ def frame(data: Data, game: str, columns: Sequence[str]) -> pd.DataFrame:
     rows = rows[(rows["game"] == game) & rows["agent"].notna()].reset_index(drop=True)
     if not len(rows):
         raise SkippedError("The dataset has no matches.")
-    rows["instance"] = _instances(rows)
-    rows["level"] = _levels(rows)
-    return pd.DataFrame(rows)
+    levels = _levels(rows)
+    return rows.assign(instance=_instances(rows), level=pd.Categorical(levels, level_order(levels)))
 
 
 def _instances(rows: pd.DataFrame) -> list[str]:
@@ -71,32 +72,29 @@ def _instances(rows: pd.DataFrame) -> list[str]:
 def _levels(rows: pd.DataFrame) -> list[str]:
     if "config_level" not in rows:
         return [""] * len(rows)
-    several_disclosures = "config_told" in rows and rows["config_told"].nunique() > 1
-    return [
-        f"{row['config_level']}, {DISCLOSURE.get(str(row['config_told']), row['config_told'])}" if several_disclosures
-        else str(row["config_level"])
-        for row in rows.to_dict("records")
-    ]  # fmt: skip
+    levels = rows["config_level"].map(str)
+    if "config_told" in rows and rows["config_told"].nunique() > 1:
+        levels += ", " + rows["config_told"].map(lambda told: str(DISCLOSURE.get(str(told), told)))
+    return levels.tolist()
 
 
-def level_order(levels: Sequence[str]) -> list[str]:
+def level_order(levels: Iterable[str]) -> list[str]:
     """Return levels from easiest to hardest."""
 
-    def sort_key(level: str) -> tuple[int, int]:
-        difficulty, _comma, disclosure = level.partition(", ")
-        return (
-            LEVELS.index(difficulty) if difficulty in LEVELS else 9,
-            list(DISCLOSURE.values()).index(disclosure) if disclosure else 0,
-        )
+    def sort_key(level: str) -> tuple[int, int, str]:
+        difficulty, _comma, told = level.partition(", ")
+        return (LEVELS.index(difficulty) if difficulty in LEVELS else 9,
+                list(DISCLOSURE.values()).index(told) if told else 0, level)  # fmt: skip
 
-    return sorted(set(levels), key=lambda level: (*sort_key(level), level))
+    return sorted(set(levels), key=sort_key)
 
 
-def by_instance(rows: pd.DataFrame, column: str) -> dict[str, dict[str, float]]:
-    """Return {agent: {instance: mean of the column}}."""
-    valid = rows[rows[column].notna()]
-    means = valid.groupby(["agent", "instance"])[column].mean()
-    by_agent: dict[str, dict[str, Any]] = {}
-    for (agent, instance), value in means.items():
-        by_agent.setdefault(agent, {})[instance] = float(value)
-    return by_agent
+def by_instance(rows: pd.DataFrame, column: str) -> pd.DataFrame:
+    """Return the means of the column, with a row per instance and a column per agent."""
+    return rows[rows[column].notna()].groupby(["instance", "agent"])[column].mean().unstack()
+
+
+def difference(a: pd.Series, b: pd.Series, *, level: float) -> dict[str, Any] | None:
+    """Return the paired t test of two agents on the instances that both played; None if there are none."""
+    both = pd.concat([a, b], axis=1).dropna()
+    return paired(both.iloc[:, 0].tolist(), both.iloc[:, 1].tolist(), level=level) if len(both) else None

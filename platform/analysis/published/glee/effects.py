@@ -3,90 +3,91 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import Any
 
-from analysis import charts, toolbox
-from analysis.frames import add_holm
+import numpy as np
+import pandas as pd
+
+from analysis import toolbox
+from analysis.data import Data
+from analysis.frames import with_holm
 from analysis.published.glee import printed
 from analysis.published.glee.families import (
     FAMILIES,
+    FAMILY,
     GAINS,
     HUMAN,
     MARKET,
+    METRIC,
     METRICS,
-    REQUIRED_COLUMNS,
     ROLES,
     display,
     families,
     frame,
+    of_families,
     reference_player,
 )
-from analysis.results import (
-    NOTE,
-    Analysis,
-    Figure,
-    Options,
-    Result,
-    Table,
-    count,
-    estimate_columns,
-    number,
-    p_value,
-    text,
-)
+from analysis.results import Chart, Options, Result, Table, count, number, numbers, records, text
 from analysis.toolbox import ols
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from analysis.data import Data
 
 POINTS = 100
 """Factor that converts effects to percentage points."""
+IN_POINTS = ("estimate", "se", "low", "high")
 FORMULA_NOTE = (
     "The published values for {metrics} may come from code whose formulas differ from the paper's; other values should "
     "agree up to rounding."
 )
 
 
-def regress(rows: pd.DataFrame, family: str, metric: str, *, level: float = 0.95) -> dict[str, Any]:
-    """Regress the metric on parameters, market and both players.
+@dataclass(frozen=True)
+class Fit:
+    """A regression.
 
-    Returns:
-        the result of `toolbox.effects`; terms also have `factor` and `level`, and the paper's classical standard error
-        and half the width of its interval; effects are in percentage points, and each factor's reference has a row
-        of 0.
+    Attributes:
+        terms: one row per factor's level, with those of `toolbox.effects` in percentage points, and `factor`, `level`,
+            the paper's classical standard error and half the width of its interval, and whether the level is a
+            reference, whose effect is 0.
     """
-    reference, _warning = reference_player(rows)
+
+    terms: pd.DataFrame
+    n: int
+    r2: float | None
+    warnings: Sequence[str]
+
+    def of(self, factor: str) -> pd.DataFrame:
+        """Return the terms of a factor."""
+        return self.terms[self.terms["factor"] == factor]
+
+
+def regress(rows: pd.DataFrame, family: str, metric: str, *, level: float = 0.95) -> Fit:
+    """Regress the metric on parameters, market and both players."""
+    reference, warning = reference_player(rows)
     factors = {**FAMILIES[family].factors, **dict.fromkeys(ROLES, reference)}
     fit = toolbox.effects(rows, metric, factors, group="cluster", replay="replay", cell=["setting"], level=level)
-    classical = {term["term"]: term for term in ols(rows, metric, factors, level=level)["terms"]}
-    terms = []
-    for factor in ("Intercept", *factors):
-        factor_terms = [term for term in fit["terms"] if term["term"].split("=")[0] == factor]
-        if factor != "Intercept":
-            levels = sorted({value for value in rows[factor].tolist() if value == value and value is not None}, key=str)
-            estimated = {term["term"] for term in factor_terms} | set(fit["dropped"])
-            references = [value for value in levels if f"{factor}={value}" not in estimated]
-            factor_terms = [_reference(factor, value) for value in references] + factor_terms
-        for term in factor_terms:
-            name, _sign, value = term["term"].partition("=")
-            published = classical.get(term["term"], term)
-            half = None if published["low"] is None else (published["high"] - published["low"]) / 2
-            terms.append({**{k: _points(term[k]) for k in ("estimate", "se", "low", "high")}, "p": term["p"],
-                          "classical_se": _points(published["se"]), "classical_half": _points(half),
-                          "factor": name, "level": _level(value), "components": term.get("components"),
-                          "note": term.get("note", ""), "reference": term.get("reference", False)})  # fmt: skip
-    return {**fit, "terms": terms}
-
-
-def _reference(factor: str, level: Any) -> dict[str, Any]:
-    return {"term": f"{factor}={level}", "estimate": 0.0, "se": None, "low": None, "high": None, "p": None,
-            "reference": True}  # fmt: skip
-
-
-def _points(value: float | None) -> float | None:
-    return None if value is None else POINTS * value
+    classical = pd.DataFrame(ols(rows, metric, factors, level=level)["terms"], columns=["term", "se", "low", "high"])
+    classical = classical.set_index("term").astype("float64")
+    half = (classical["high"] - classical["low"]) / 2
+    found = pd.DataFrame(fit["terms"]).reindex(columns=["term", *IN_POINTS, "p", "components", "note"])
+    found = found.assign(classical_se=found["term"].map(classical["se"]), classical_half=found["term"].map(half))
+    found[[*IN_POINTS, "classical_se", "classical_half"]] *= POINTS
+    known = {*found["term"], *fit["dropped"]}
+    references = [
+        {"term": term, "estimate": 0.0, "reference": True} for factor in factors
+        for term in (f"{factor}={value}" for value in sorted(set(rows[factor].dropna().tolist()), key=str))
+        if term not in known
+    ]  # fmt: skip
+    terms = pd.concat([pd.DataFrame(references), found], ignore_index=True)
+    names = terms["term"].str.partition("=")
+    terms = terms.assign(factor=names[0], level=names[2].map(_level), reference=terms["reference"].notna())
+    terms = terms.reindex(columns=[*IN_POINTS, "p", "classical_se", "classical_half", "factor", "level", "components",
+                                   "note", "reference"])  # fmt: skip
+    place = terms["factor"].map({name: index for index, name in enumerate(("Intercept", *factors))})
+    warnings = [warning] + [message for message in fit["warnings"] if not message.startswith(("alice:", "bob:"))]
+    if fit["dropped"]:
+        warnings.append(f"Dropped because of collinearity with earlier columns: {', '.join(fit['dropped'])}.")
+    terms = terms.iloc[place.argsort(kind="stable")].reset_index(drop=True)
+    return Fit(terms.fillna({"note": ""}), fit["n"], fit["r2"], [message for message in warnings if message])
 
 
 def _level(value: str) -> str:
@@ -96,14 +97,8 @@ def _level(value: str) -> str:
         return value
 
 
-def _warnings(rows: pd.DataFrame, fits: Sequence[Mapping[str, Any]]) -> list[str]:
-    messages = [reference_player(rows)[1]]
-    for fit in fits:
-        # The warning above already names the players' reference level.
-        messages += [message for message in fit["warnings"] if not message.startswith(("alice:", "bob:"))]
-        if fit["dropped"]:
-            messages.append(f"Dropped because of collinearity with earlier columns: {', '.join(fit['dropped'])}.")
-    return [message for message in dict.fromkeys(messages) if message]
+def _warnings(fits: Sequence[Fit]) -> list[str]:
+    return list(dict.fromkeys(message for fit in fits for message in fit.warnings))
 
 
 def _formula_note(family: str, metrics: Sequence[str]) -> str:
@@ -116,81 +111,69 @@ def _formula_note(family: str, metrics: Sequence[str]) -> str:
 
 def market(data: Data, options: Options) -> Result:
     """Return coefficients of the market factor on efficiency and fairness, in the layout of table 2."""
-    tables, numbers, warnings = [], {}, []
+    tables: list[Table] = []
+    found: dict[str, Any] = {}
+    warnings: list[str] = []
+    measures = ("efficiency", "fairness")
     for family in families(data):
         rows = frame(data, family)
-        fits = {metric: regress(rows, family, metric, level=options.level) for metric in ("efficiency", "fairness")}
-        warnings += _warnings(rows, list(fits.values()))
+        fits = {metric: regress(rows, family, metric, level=options.level) for metric in measures}
+        warnings += _warnings([*fits.values()])
         results, widths = market_rows(family, fits)
-        titles = [title for _column, title in FAMILIES[family].market]
         note = "Largest half-width of the classical intervals in each column: " + ", ".join(
             f"{METRICS[metric].lower()} ±{width:.1f}" for metric, width in widths.items() if width is not None
         )
         tables.append(Table(
             family, f"{FAMILIES[family].title}: effect of the market, in percentage points",
-            [*(text(f"market_{index}", title) for index, title in enumerate(titles)),
-             number("efficiency", "Efficiency"), number("fairness", "Fairness"),
-             number("published_efficiency", "Published efficiency"),
-             number("published_fairness", "Published fairness")],
+            [*(text(f"market_{index}", title) for index, (_column, title) in enumerate(FAMILIES[family].market)),
+             *(number(metric, METRICS[metric]) for metric in measures),
+             *(number(f"published_{metric}", f"Published {metric}") for metric in measures)],
             results,
             note=f"{note}. Bold: within one half-width of the best; underlined: within one half-width of the worst. "
             "Published values are matched by their rank in efficiency (within the same horizon), because the text of "
             "the published table lacks the check marks in the other columns. "
-            f"{_formula_note(family, ('efficiency', 'fairness'))}".strip(),
-            bold={"efficiency": "best_efficiency", "fairness": "best_fairness"},
-            underlined={"efficiency": "worst_efficiency", "fairness": "worst_fairness"},
+            f"{_formula_note(family, measures)}".strip(),
+            bold={metric: f"best_{metric}" for metric in measures},
+            underlined={metric: f"worst_{metric}" for metric in measures},
         ))  # fmt: skip
         for metric, fit in fits.items():
-            market_terms = [term for term in fit["terms"] if term["factor"] == MARKET]
-            numbers |= {f"{family}.{metric}.{term['level']}": _number(term, fit) for term in market_terms}
-    return Result(tables, [], numbers, warnings=warnings)
+            found |= numbers(fit.of(MARKET).assign(n=fit.n), f"{family}.{metric}.{{level}}")
+    return Result(tables, numbers=found, warnings=warnings)
 
 
-def market_rows(
-    family: str, fits: Mapping[str, Mapping[str, Any]]
-) -> tuple[list[dict[str, Any]], dict[str, float | None]]:
+def market_rows(family: str, fits: Mapping[str, Fit]) -> tuple[pd.DataFrame, dict[str, float | None]]:
     """Return the rows of table 2, sorted by efficiency, and the half-width of each column."""
-    terms = {metric: [t for t in fit["terms"] if t["factor"] == MARKET] for metric, fit in fits.items()}
-    widths = {
-        metric: max((t["classical_half"] for t in metric_terms if t["classical_half"] is not None), default=None)
-        for metric, metric_terms in terms.items()
-    }
-    fairness_terms = {term["level"]: term for term in terms["fairness"]}
-    results = []
-    for term in sorted(terms["efficiency"], key=lambda t: -t["estimate"]):
-        fairness = fairness_terms.get(term["level"], {})
-        row: dict[str, Any] = {f"market_{index}": value for index, value in enumerate(term["level"].split(" · "))}
-        row |= {"efficiency": term["estimate"], "fairness": fairness.get("estimate"), "reference": term["reference"]}
-        row |= {"efficiency_classical_half": term["classical_half"]}
-        row |= {"fairness_classical_half": fairness.get("classical_half")}
-        results.append(row)
-    for metric, width in widths.items():
-        values = [row[metric] for row in results if row[metric] is not None]
-        for row in results:
-            row[f"best_{metric}"] = row[metric] is not None and row[metric] >= max(values) - (width or 0)
-            row[f"worst_{metric}"] = row[metric] is not None and row[metric] <= min(values) + (width or 0)
-    _add_published(family, results)
-    return results, widths
+    terms = {metric: fit.of(MARKET).set_index("level") for metric, fit in fits.items()}
+    ordered = terms["efficiency"].sort_values("estimate", ascending=False, kind="stable")
+    levels = ordered.index
+    rows = levels.to_series().str.split(" · ", expand=True).add_prefix("market_")
+    rows = rows.assign(**{metric: of["estimate"].reindex(levels) for metric, of in terms.items()},
+                       reference=ordered["reference"])  # fmt: skip
+    widths: dict[str, float | None] = {}
+    for metric, of in terms.items():
+        rows[f"{metric}_classical_half"] = of["classical_half"].reindex(levels)
+        width = of["classical_half"].max()
+        widths[metric] = None if np.isnan(width) else width
+    for metric, half in widths.items():
+        rows[f"best_{metric}"] = rows[metric] >= rows[metric].max() - (half or 0)
+        rows[f"worst_{metric}"] = rows[metric] <= rows[metric].min() + (half or 0)
+    published = _published(family, rows["market_0"].tolist(), rows["reference"].tolist())
+    return rows.join(pd.DataFrame(published, levels, ["published_efficiency", "published_fairness"])), widths
 
 
-def _add_published(family: str, results: list[dict[str, Any]]) -> None:
-    """Add published values by horizon and rank; the reference level gets the published reference."""
+def _published(
+    family: str, horizons: Sequence[str], references: Sequence[bool]
+) -> list[tuple[float | None, float | None]]:
+    """Return published values by horizon and rank; the reference level gets the published reference."""
     remaining = {horizon: list(values) for horizon, values in printed.MARKETS[family].items()}
-    for row in results:
-        horizon = row["market_0"] if "∞" in remaining else ""
-        unused = remaining.get(horizon) or []
-        at_reference = next((pair for pair in unused if pair == printed.REFERENCE), None)
-        if row["reference"]:
-            published = at_reference
-        else:
-            published = next((pair for pair in unused if pair != printed.REFERENCE), None)
-        if published is not None:
-            unused.remove(published)
-        row["published_efficiency"], row["published_fairness"] = published or (None, None)
-
-
-def _number(term: Mapping[str, Any], fit: Mapping[str, Any]) -> dict[str, Any]:
-    return {**{key: term[key] for key in ("estimate", "se", "low", "high", "p")}, "n": fit["n"]}
+    found: list[tuple[float | None, float | None]] = []
+    for of_row, is_reference in zip(horizons, references, strict=True):
+        unused = remaining.get(of_row if "∞" in remaining else "") or []
+        pair = next((pair for pair in unused if (pair == printed.REFERENCE) == is_reference), None)
+        if pair is not None:
+            unused.remove(pair)
+        found.append(pair or (None, None))
+    return found
 
 
 # ---- all coefficients ------------------------------------------------------------------------------------------
@@ -198,122 +181,103 @@ def _number(term: Mapping[str, Any], fit: Mapping[str, Any]) -> dict[str, Any]:
 
 def effects(data: Data, options: Options) -> Result:
     """Return every coefficient of the regressions."""
-    tables, figures, warnings = [], [], []
+    tables: list[Table] = []
+    warnings: list[str] = []
     for family in families(data):
-        rows = frame(data, family)
-        results, fits = [], []
-        names = {column: title for column, (title, _reference) in FAMILIES[family].parameters.items()}
-        names |= {MARKET: " · ".join(title for _column, title in FAMILIES[family].market)}
-        names |= {"alice": "Alice", "bob": "Bob", "Intercept": "Intercept"}
-        for metric, title in METRICS.items():
-            fit = regress(rows, family, metric, level=options.level)
-            fits.append(fit)
-            results += [
-                {**term, "metric": title, "factor": names[term["factor"]], "n": fit["n"], "r2": fit["r2"]}
-                for term in fit["terms"]
-            ]
-        warnings += _warnings(rows, fits)
-        add_holm(results)
-        title = FAMILIES[family].title
+        rows, title = frame(data, family), FAMILIES[family].title
+        fits = {metric: regress(rows, family, metric, level=options.level) for metric in METRICS}
+        names = {column: heading for column, (heading, _reference) in FAMILIES[family].parameters.items()}
+        names |= {MARKET: " · ".join(heading for _column, heading in FAMILIES[family].market), "alice": "Alice",
+                  "bob": "Bob", "Intercept": "Intercept"}  # fmt: skip
+        found = pd.concat([fit.terms.assign(metric=METRICS[metric], n=fit.n, r2=fit.r2)
+                           for metric, fit in fits.items()], ignore_index=True)  # fmt: skip
+        found = with_holm(found.assign(factor=found["factor"].map(names)))
+        drawn = found[~found["factor"].isin(["Alice", "Bob", "Intercept"])]
+        warnings += _warnings([*fits.values()])
         tables.append(Table(
             family, f"{title}: coefficients, in percentage points",
-            [text("metric", "Metric"), text("factor", "Factor"), text("level", "Level"), number("estimate", "Effect"),
-             number("se", "SE"), number("low", "Low"), number("high", "High"), p_value(), p_value("p_holm", "p, Holm"),
-             number("classical_se", "SE, classical"), count("n", "n"), count("components", "Units"),
-             NOTE],
-            results, note="Effects are relative to the level whose effect is 0. The paper's standard errors are the "
+            [METRIC, "factor", "level", number("estimate", "Effect"), "se", "low", "high", "p", "p_holm",
+             number("classical_se", "SE, classical"), "n", "components", "note"],
+            found,
+            note="Effects are relative to the level whose effect is 0. The paper's standard errors are the "
             "classical ones, and its p-values are unadjusted.",
+            charts=[Chart("dots", title=f"{title}: effects of parameters and markets", y="where", facet="metric",
+                          rows=drawn.assign(where=drawn["factor"] + ": " + drawn["level"]), line=0,
+                          titles={"x": "Percentage points"})],
         ))  # fmt: skip
-        drawn = [{**row, "where": f"{row['factor']}: {row['level']}"} for row in results
-                 if row["factor"] not in ("Alice", "Bob", "Intercept")]  # fmt: skip
-        figures.append(charts.dots(
-            family, f"{title}: effects of parameters and markets", drawn, y="where", facet="metric",
-            x_title="Percentage points", line=0, columns=2,
-        ))  # fmt: skip
-        unbounded = rows["fairness"].notna() & ((rows["fairness"] < 0) | (rows["fairness"] > 1))
         if family == "negotiation" and len(rows):
-            share_in_range = POINTS * (1 - unbounded.sum() / max(1, rows["fairness"].notna().sum()))
+            fairness = rows["fairness"].dropna()
+            share_in_range = POINTS * (1 - (~fairness.between(0, 1)).sum() / max(1, len(fairness)))
             warnings.append(
                 f"Negotiation: fairness is not bounded; {share_in_range:.1f} % of its values lie in [0, 1]."
             )
         if rows["unverified"].any():
-            warnings += _robustness(rows, family)
-    return Result(tables, figures, warnings=warnings)
+            warnings.append(_robustness(rows, family, fits))
+    return Result(tables, warnings=warnings)
 
 
-def _robustness(rows: pd.DataFrame, family: str) -> list[str]:
+def _robustness(rows: pd.DataFrame, family: str, fits: Mapping[str, Fit]) -> str:
     """Return a sentence on how much coefficients change without the unverified matches."""
-    changes = []
-    for metric in METRICS:
-        all_matches, without_unverified = (
-            {(term["factor"], term["level"]): term["estimate"] for term in regress(sample, family, metric)["terms"]}
-            for sample in (rows, rows[~rows["unverified"]])
-        )
-        changes += [abs(all_matches[key] - without_unverified[key]) for key in all_matches if key in without_unverified]
-    n_unverified = int(rows["unverified"].sum())
-    return [
-        f"{FAMILIES[family].title}: {n_unverified:,} matches that break the rules are included; without them, no "
-        f"coefficient changes by more than {max(changes, default=0):.2f} percentage points."
-    ]
+    verified = rows[~rows["unverified"]]
+    changes: list[float] = []
+    for metric, fit in fits.items():
+        without = regress(verified, family, metric).terms if len(verified) else fit.terms[:0]
+        both = fit.terms.merge(without, on=["factor", "level"])
+        changes += (both["estimate_x"] - both["estimate_y"]).abs().tolist()
+    return (
+        f"{FAMILIES[family].title}: {int(rows['unverified'].sum()):,} matches that break the rules are included; "
+        f"without them, no coefficient changes by more than {max(changes, default=0):.2f} percentage points."
+    )
 
 
 # ---- table 3 -----------------------------------------------------------------------------------------------------
 
 
-def player_terms(data: Data, family: str, options: Options) -> tuple[dict[str, list[dict[str, Any]]], list[str]]:
-    """Return the coefficients of the players on their own self-gain, by role, and warnings."""
+def player_terms(data: Data, family: str, options: Options) -> tuple[dict[str, pd.DataFrame], list[str]]:
+    """Return the coefficients of the players on their own self-gain, by role from the highest, and warnings."""
     rows = frame(data, family)
-    terms_by_role, fits = {}, []
-    for role, metric in zip(ROLES, GAINS, strict=True):
-        fit = regress(rows, family, metric, level=options.level)
-        fits.append(fit)
-        games = rows[role].value_counts().to_dict()
-        terms_by_role[role] = [
-            {**term, "player": term["level"], "role": role.capitalize(), "n": fit["n"],
-             "matches": games.get(term["level"], 0)}
-            for term in fit["terms"] if term["factor"] == role
-        ]  # fmt: skip
-    return terms_by_role, _warnings(rows, fits)
+    fits = {role: regress(rows, family, metric, level=options.level)
+            for role, metric in zip(ROLES, GAINS, strict=True)}  # fmt: skip
+    terms = {
+        role: fit.of(role).assign(player=fit.of(role)["level"], role=role.capitalize(), n=fit.n,
+                                  matches=fit.of(role)["level"].map(rows[role].value_counts()).fillna(0).astype(int))
+        .sort_values("estimate", ascending=False, kind="stable")
+        for role, fit in fits.items()
+    }  # fmt: skip
+    return terms, _warnings([*fits.values()])
 
 
 def players(data: Data, options: Options) -> Result:
     """Return coefficients of the players on their own self-gain, in the layout of table 3."""
-    tables, figures, numbers, warnings = [], [], {}, []
+    tables: list[Table] = []
+    found: dict[str, Any] = {}
+    warnings: list[str] = []
     for family in families(data):
         terms_by_role, notes = player_terms(data, family, options)
         warnings += notes
-        by_player: dict[str, dict[str, Any]] = {}
+        title = f"{FAMILIES[family].title}: effect of the player on their own self-gain"
+        measures = ("classical_half", "low", "high", "p", "matches")
+        columns, sides = [text("player", "Player")], []
         for role, terms in terms_by_role.items():
-            for term in terms:
-                row = by_player.setdefault(term["player"], {"player": term["player"]})
-                row |= {role: term["estimate"], f"{role}_classical_half": term["classical_half"],
-                        f"{role}_low": term["low"], f"{role}_high": term["high"], f"{role}_p": term["p"],
-                        f"{role}_matches": term["matches"]}  # fmt: skip
-                row[f"published_{role}"] = printed.player(term["player"], family, role)
-                if not term["reference"]:
-                    numbers[f"{family}.{role}.{term['player']}"] = {**_number(term, term), "n": term["matches"]}
-        results = sorted(by_player.values(), key=lambda row: -row.get("alice", float("-inf")))
-        title = FAMILIES[family].title
-        columns = [text("player", "Player")]
-        for role in ROLES:
             columns += [number(role, role.capitalize()), number(f"{role}_classical_half", "±, classical"),
                         number(f"{role}_low", "Low"), number(f"{role}_high", "High"),
                         text(f"published_{role}", f"{role.capitalize()}, published")]  # fmt: skip
+            of = terms.set_index("player")[["estimate", *measures]]
+            of.columns = [role, *(f"{role}_{name}" for name in measures)]
+            of[f"published_{role}"] = [printed.player(str(name), family, role) for name in of.index]
+            sides.append(of)
+            shown = terms[~terms["reference"]]
+            found |= numbers(shown.assign(n=shown["matches"]), f"{family}.{role}.{{player}}")
+        table = pd.concat(sides, axis=1).reset_index(names="player")
         tables.append(Table(
-            family, f"{title}: effect of the player on their own self-gain, in percentage points", columns, results,
+            family, f"{title}, in percentage points", columns,
+            table.sort_values("alice", ascending=False, kind="stable"),
             note="±, classical: as published, half the width of the interval for independent matches. Sorted by effect "
             f"as Alice. {_formula_note(family, GAINS)}".strip(),
+            charts=[Chart("dots", title=title, y="player", facet="role", line=0, titles={"x": "Percentage points"},
+                          rows=pd.concat(terms_by_role.values()))],
         ))  # fmt: skip
-        drawn = [term for terms in terms_by_role.values() for term in sorted(terms, key=lambda t: -t["estimate"])]
-        figures.append(_dots(data, family, title, drawn))
-    return Result(tables, figures, numbers, warnings=warnings)
-
-
-def _dots(data: Data, name: str, title: str, terms: Sequence[Mapping[str, Any]]) -> Figure:
-    return charts.dots(
-        name, f"{title}: effect of the player on their own self-gain", terms, y="player", facet="role",
-        x_title="Percentage points", line=0, columns=2,
-    )  # fmt: skip
+    return Result(tables, numbers=found, warnings=warnings)
 
 
 # ---- people among players ----------------------------------------------------------------------------------------
@@ -321,54 +285,53 @@ def _dots(data: Data, name: str, title: str, terms: Sequence[Mapping[str, Any]])
 
 def humans(data: Data, options: Options) -> Result:
     """Return where people rank among the players of each role."""
-    results, figures, numbers, warnings = [], [], {}, []
+    ranks: list[dict[str, Any]] = []
+    charts: list[Chart] = []
+    warnings: list[str] = []
     for family in families(data):
         terms_by_role, notes = player_terms(data, family, options)
         warnings += notes
         drawn = []
         for role, terms in terms_by_role.items():
-            if (row := rank_of_humans(terms)) is None:
-                continue
-            results.append({"family": FAMILIES[family].title, "role": role.capitalize(), **row,
-                         "published": printed.HUMANS[family, role]})  # fmt: skip
-            numbers[f"{family}.{role}"] = {key: row[key] for key in ("estimate", "low", "high", "n")}
-            drawn += [{**t, "who": "people" if t["player"] == HUMAN else "models"}
-                      for t in sorted(terms, key=lambda t: -t["estimate"])]  # fmt: skip
+            if (row := rank_of_humans(terms)) is not None:
+                ranks.append({"family": FAMILIES[family].title, "role": role.capitalize(), **row,
+                              "published": printed.HUMANS[family, role], "key": f"{family}.{role}"})  # fmt: skip
+                drawn.append(terms.assign(who=np.where(terms["player"] == HUMAN, "people", "models")))
         if drawn:
-            title = FAMILIES[family].title
-            figures.append(charts.dots(
-                family, f"{title}: people among the players", drawn, y="player", colour="who", facet="role",
-                x_title="Effect on their own self-gain, percentage points", line=0, columns=2,
-            ))  # fmt: skip
+            charts.append(Chart("dots", name=family, title=f"{FAMILIES[family].title}: people among the players",
+                                y="player", colour="who", facet="role", line=0, rows=pd.concat(drawn),
+                                titles={"x": "Effect on their own self-gain, percentage points"}))  # fmt: skip
+    found = pd.DataFrame(ranks)
     table = Table(
         "ranks", "Rank of people among the players, by effect on their own self-gain",
-        [text("family", "Family"), text("role", "Role"), count("rank", "Rank"), count("of", "of"),
-         *estimate_columns("People"), text("best", "Best model"),
-         number("best_estimate", "Its effect"), text("worst", "Worst model"), number("worst_estimate", "Its effect"),
-         text("verdict", "People's interval"), text("published", "Published rank")],
-        results, note="Percentage points; rank 1 is the highest. See general.human_vs_model for people and models in "
+        [FAMILY, "role", count("rank", "Rank"), count("of", "of"), number("estimate", "People"), "low", "high",
+         text("best", "Best model"), number("best_estimate", "Its effect"), text("worst", "Worst model"),
+         number("worst_estimate", "Its effect"), text("verdict", "People's interval"),
+         text("published", "Published rank")],
+        found.drop(columns="key", errors="ignore"), charts=charts,
+        note="Percentage points; rank 1 is the highest. See general.human_vs_model for people and models in "
         "the same configuration and role, against the same opponents.",
     )  # fmt: skip
-    return Result([table], figures, numbers, warnings=warnings)
+    return Result([table], numbers=numbers(found, "{key}"), warnings=warnings)
 
 
-def rank_of_humans(terms: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
-    """Return the rank of people among these coefficients, and how their interval compares with the models."""
-    people = next((term for term in terms if term["player"] == HUMAN), None)
-    models = sorted((term for term in terms if term["player"] != HUMAN), key=lambda term: -term["estimate"])
-    if people is None or not models:
+def rank_of_humans(terms: pd.DataFrame) -> dict[str, Any] | None:
+    """Return the rank of people among these sorted coefficients, and how their interval compares with the models."""
+    people = records(terms[terms["player"] == HUMAN])
+    models = records(terms[terms["player"] != HUMAN])
+    if not people or not models:
         return None
-    best, worst = models[0], models[-1]
+    person, best, worst = people[0], models[0], models[-1]
     verdict = "within the range of models"
-    if people["low"] is None:
+    if person["low"] is None:
         verdict = "unknown"
-    elif people["low"] > best["estimate"]:
+    elif person["low"] > best["estimate"]:
         verdict = "above the best model"
-    elif people["high"] < worst["estimate"]:
+    elif person["high"] < worst["estimate"]:
         verdict = "below the worst model"
     return {
-        "rank": 1 + sum(term["estimate"] > people["estimate"] for term in models), "of": len(models) + 1,
-        "estimate": people["estimate"], "low": people["low"], "high": people["high"], "n": people["matches"],
+        "rank": 1 + sum(term["estimate"] > person["estimate"] for term in models), "of": len(models) + 1,
+        "estimate": person["estimate"], "low": person["low"], "high": person["high"], "n": person["matches"],
         "best": best["player"], "best_estimate": best["estimate"],
         "worst": worst["player"], "worst_estimate": worst["estimate"], "verdict": verdict,
     }  # fmt: skip
@@ -381,35 +344,27 @@ REGRESSION = (
 ALL_MATCHES = "All matches are included, with and without people, because the paper does not say which it used."
 
 ANALYSES = [
-    Analysis(
-        id="glee.market",
-        title="Market conditions (GLEE, table 2)",
-        question="Do horizon, information and messages change efficiency and fairness?",
-        method=f"{REGRESSION}coefficients of the market, sorted by efficiency. {ALL_MATCHES}",
-        run=market, games=tuple(FAMILIES), columns=REQUIRED_COLUMNS,
+    of_families(
+        "glee.market", "Market conditions (GLEE, table 2)",
+        "Do horizon, information and messages change efficiency and fairness?",
+        f"{REGRESSION}coefficients of the market, sorted by efficiency. {ALL_MATCHES}", market,
     ),
-    Analysis(
-        id="glee.effects",
-        title="All effects of parameters (GLEE, appendix F)",
-        question="What is the effect of each parameter?",
-        method=f"{REGRESSION}all coefficients in percentage points, with raw and Holm-adjusted p-values. "
+    of_families(
+        "glee.effects", "All effects of parameters (GLEE, appendix F)", "What is the effect of each parameter?",
+        f"{REGRESSION}all coefficients in percentage points, with raw and Holm-adjusted p-values. "
         "We take the published metric values to be these coefficients, not means over configurations.",
-        run=effects, games=tuple(FAMILIES), columns=REQUIRED_COLUMNS,
+        effects,
     ),
-    Analysis(
-        id="glee.players",
-        title="Players' self-gain (GLEE, table 3)",
-        question="Which players gain, and in which role?",
-        method=f"{REGRESSION}coefficients of the players as Alice and as Bob on their own self-gain, relative to "
+    of_families(
+        "glee.players", "Players' self-gain (GLEE, table 3)", "Which players gain, and in which role?",
+        f"{REGRESSION}coefficients of the players as Alice and as Bob on their own self-gain, relative to "
         f"gemini-1.5-flash. {ALL_MATCHES}",
-        run=players, games=tuple(FAMILIES), columns=REQUIRED_COLUMNS,
+        players,
     ),
-    Analysis(
-        id="glee.humans",
-        title="People among the players (GLEE, question 3)",
-        question="Are people different from models?",
-        method=f"{REGRESSION}rank of people among the coefficients on self-gain, and their interval compared with the "
+    of_families(
+        "glee.humans", "People among the players (GLEE, question 3)", "Are people different from models?",
+        f"{REGRESSION}rank of people among the coefficients on self-gain, and their interval compared with the "
         "best and the worst model's coefficient.",
-        run=humans, needs="both", games=tuple(FAMILIES), columns=REQUIRED_COLUMNS,
+        humans, needs="both",
     ),
 ]  # fmt: skip

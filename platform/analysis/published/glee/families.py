@@ -2,27 +2,27 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import Any
 
+import pandas as pd
+
+from analysis.data import Data
 from analysis.errors import SkippedError
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from analysis.data import Data
+from analysis.results import Analysis, text
 
 HUMAN = "human"
 REFERENCE_PLAYER = "gemini-1.5-flash"
 ROLES = ("alice", "bob")
 GAINS = ("alice_self_gain", "bob_self_gain")
 METRICS: Mapping[str, str] = {
-    "efficiency": "Efficiency",
-    "fairness": "Fairness",
-    "alice_self_gain": "Alice's self-gain",
+    "efficiency": "Efficiency", "fairness": "Fairness", "alice_self_gain": "Alice's self-gain",
     "bob_self_gain": "Bob's self-gain",
-}
+}  # fmt: skip
+FAMILY, METRIC = text("family", "Family"), text("metric", "Metric")
 MARKET = "market"
 
 
@@ -67,11 +67,8 @@ FAMILIES: Mapping[str, Family] = {
     ),
     "negotiation": Family(
         "Negotiation",
-        {
-            "config_seller_factor": ("F Alice", 1.0),
-            "config_buyer_factor": ("F Bob", 1.0),
-            "config_scale": ("M", 10_000.0),
-        },
+        {"config_seller_factor": ("F Alice", 1.0), "config_buyer_factor": ("F Bob", 1.0),
+         "config_scale": ("M", 10_000.0)},
         (("config_rounds", "T"), ("config_complete_information", "CI"), ("config_messages_allowed", "MA")),
         (1, True, False),
         fairness="fairness_raw",
@@ -84,11 +81,12 @@ FAMILIES: Mapping[str, Family] = {
         (True, "binary", "long_living"),
         other_formulas=("bob_self_gain",),
     ),
-}
+}  # fmt: skip
 SHARED = ("match", "game", "player_alice", "player_bob", *[m for m in METRICS if m != "fairness"])
 """Columns of matches.csv that every family needs."""
 GAMES = tuple(FAMILIES)
 REQUIRED_COLUMNS: Mapping[str, Sequence[str]] = {"matches": [*SHARED, "fairness"]}
+of_families = partial(Analysis, games=GAMES, columns=REQUIRED_COLUMNS)
 
 
 def families(data: Data) -> list[str]:
@@ -113,8 +111,6 @@ def frame(data: Data, family: str) -> pd.DataFrame:
     Raises:
         SkippedError: a column is missing.
     """
-    import pandas as pd
-
     definition = FAMILIES[family]
     if missing := [name for name in definition.columns if not data.has("matches", name)]:
         raise SkippedError(f"The table matches has no column {', '.join(missing)}.")
@@ -123,20 +119,13 @@ def frame(data: Data, family: str) -> pd.DataFrame:
     rows[list(ROLES)] = data.players_by_role[list(ROLES)]
     rows["cluster"], rows["setting"], rows["replay"] = data.clusters, data.cells, data.replays
     rows = rows[rows["game"] == family].reset_index(drop=True)
-    rows["fairness"] = rows[definition.fairness].astype("float64")
-    for metric in METRICS:
-        rows[metric] = rows[metric].astype("float64")
-    for column in definition.parameters:
-        rows[column] = rows[column].astype("float64")
-    columns = [_values(rows[column]) for column, _title in definition.market]
+    rows["fairness"] = rows[definition.fairness]
+    rows = rows.astype(dict.fromkeys([*METRICS, *definition.parameters], "float64"))
+    columns = [[None if pd.isna(value) else value for value in rows[column].tolist()]
+               for column, _title in definition.market]  # fmt: skip
     rows[MARKET] = [market_level(values) for values in zip(*columns, strict=True)]
     rows["unverified"] = rows["unverified"].notna() if "unverified" in optional_columns else False
-    return pd.DataFrame(rows)
-
-
-def _values(column: pd.Series) -> list[Any]:
-    """Return the values as plain Python objects; None for missing values."""
-    return [None if missing else value for value, missing in zip(column.tolist(), column.isna(), strict=True)]
+    return rows
 
 
 def market_level(values: Sequence[Any]) -> str:
@@ -161,10 +150,7 @@ def reference_player(rows: pd.DataFrame) -> tuple[str | None, str]:
     Returns:
         the player (None without an agent), and a warning or an empty string.
     """
-    agents = [name for role in ROLES for name in rows[role].dropna() if name != HUMAN]
-    counts: dict[str, int] = {}
-    for name in agents:
-        counts[name] = counts.get(name, 0) + 1
+    counts = Counter(name for role in ROLES for name in rows[role].dropna() if name != HUMAN)
     ordered = sorted(counts, key=lambda name: (-counts[name], name))
     for name in ordered:
         if name.replace("/", ":").split(":")[-1] == REFERENCE_PLAYER:

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import pandas as pd
+
 from analysis.toolbox.regression import ols
 
 PAIR = "pair"
 
 
 def pair_effects(
-    rows: Sequence[Mapping[str, Any]] | Any, outcome: str, alice: str, bob: str, factors: Mapping[str, Any]
+    rows: Sequence[Mapping[str, Any]] | pd.DataFrame, outcome: str, alice: str, bob: str, factors: Mapping[str, Any]
 ) -> dict[str, Any]:
     """Return effects of the ordered pair (alice, bob) on an outcome, with the configuration as factors.
 
@@ -24,30 +26,18 @@ def pair_effects(
         effects: {(alice, bob): coefficient minus the unweighted mean of all pairs' coefficients}, where the reference
         pair's coefficient is 0, in the outcome's unit; n, dropped, warnings.
     """
-    if hasattr(rows, "columns"):
-        paired = rows[rows[alice].notna() & rows[bob].notna()].copy()
-        names = list(zip(paired[alice].tolist(), paired[bob].tolist(), strict=True))
-    else:
-        paired = [dict(row) for row in rows if row.get(alice) is not None and row.get(bob) is not None]
-        names = [(row[alice], row[bob]) for row in paired]
+    paired = pd.DataFrame(rows).dropna(subset=[alice, bob])
+    names = [*zip(paired[alice], paired[bob], strict=True)]
     pairs = sorted(set(names), key=str)
     if not pairs:
         return {"effects": {}, "n": 0, "note": "no pairs"}
     labels = {pair: f"{index:06d}" for index, pair in enumerate(pairs)}
-    if hasattr(paired, "columns"):
-        paired[PAIR] = [labels[name] for name in names]
-    else:
-        for row, name in zip(paired, names, strict=True):
-            row[PAIR] = labels[name]
+    paired[PAIR] = [labels[name] for name in names]
     fitted = ols(paired, outcome, {**factors, PAIR: labels[pairs[0]]})
     coefficients = {term["term"]: term["estimate"] for term in fitted["terms"]}
     by_pair = {pair: coefficients.get(f"{PAIR}={label}") for pair, label in labels.items()}
     by_pair[pairs[0]] = 0.0
     estimated = {pair: value for pair, value in by_pair.items() if value is not None}
     centre = sum(estimated.values()) / len(estimated)
-    return {
-        "effects": {pair: value - centre for pair, value in estimated.items()},
-        "n": fitted["n"],
-        "dropped": fitted["dropped"],
-        "warnings": fitted["warnings"],
-    }
+    return {"effects": {pair: value - centre for pair, value in estimated.items()},
+            **{name: fitted[name] for name in ("n", "dropped", "warnings")}}  # fmt: skip

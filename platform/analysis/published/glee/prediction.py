@@ -5,18 +5,25 @@ from __future__ import annotations
 from collections.abc import Callable
 from importlib import import_module
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import numpy as np
+import pandas as pd
+
+from analysis.data import Data
 from analysis.errors import SkippedError
 from analysis.published.glee import printed
-from analysis.published.glee.families import FAMILIES, METRICS, REQUIRED_COLUMNS, ROLES, families, frame
-from analysis.results import Analysis, Options, Result, Table, count, number, text
-
-if TYPE_CHECKING:
-    import numpy as np
-    import pandas as pd
-
-    from analysis.data import Data
+from analysis.published.glee.families import (
+    FAMILIES,
+    FAMILY,
+    METRIC,
+    METRICS,
+    ROLES,
+    families,
+    frame,
+    of_families,
+)
+from analysis.results import Options, Result, Table, count, number, numbers
 
 SHUFFLES = 100
 TEST_SHARE = 0.2
@@ -34,51 +41,39 @@ TREES = {
 
 def prediction(data: Data, options: Options) -> Result:
     """Return root mean squared errors of the linear model and of boosted trees on test matches."""
-    import numpy as np
-
-    results, numbers = [], {}
+    results = []
     for family in families(data):
         rows = frame(data, family)
         x = dummies(rows, [*FAMILIES[family].factors, *ROLES])
-        y = rows[list(METRICS)].to_numpy(dtype=float)
-        errors_by_metric: dict[int, dict[str, Any]] = {}
+        y = rows[[*METRICS]].to_numpy(dtype=float)
+        found: dict[int, dict[str, Any]] = {}
         # Metrics available for the same matches share every shuffle, so they are predicted together.
         for available in np.unique(~np.isnan(y), axis=1).T:
-            metric_columns = [index for index in range(len(METRICS)) if (~np.isnan(y[:, index]) == available).all()]
+            alike = [index for index in range(len(METRICS)) if (~np.isnan(y[:, index]) == available).all()]
             if available.sum() >= FEWEST:
-                errors_by_metric |= zip(
-                    metric_columns, errors(x[available], y[available][:, metric_columns]), strict=True
-                )
-        for index, (metric, title) in enumerate(METRICS.items()):
-            if index in errors_by_metric:
-                labels = {
-                    "family": FAMILIES[family].title,
-                    "metric": title,
-                    "published": printed.ERRORS[family, metric],
-                }
-                results.append({**labels, **errors_by_metric[index]})
-                numbers[f"{family}.{metric}"] = {
-                    "estimate": errors_by_metric[index]["linear"],
-                    "n": errors_by_metric[index]["n"],
-                }
+                found |= zip(alike, errors(x[available], y[available][:, alike]), strict=True)
+        results += [
+            {"family": FAMILIES[family].title, "metric": title, "published": printed.ERRORS[family, metric],
+             **found[index], "key": f"{family}.{metric}"}
+            for index, (metric, title) in enumerate(METRICS.items()) if index in found
+        ]  # fmt: skip
     if not results:
         raise SkippedError(f"Fewer than {FEWEST} matches have values of the metrics.")
-    columns = [text("family", "Family"), text("metric", "Metric"), count("n", "Matches"), number("linear", "Linear"),
-               number("linear_sd", "SD"), number("published", "Published linear")]  # fmt: skip
-    for name in (name for name in TREES if any(name in row for row in results)):
-        columns += [number(name, name.capitalize() if name[0].islower() else name), number(f"{name}_sd", "SD")]
-    columns.append(count("tree_shuffles", "Shuffles for trees"))
+    of = pd.DataFrame(results)
+    trees = [column for name in TREES if name in of for column in (
+        number(name, name[:1].upper() + name[1:]), number(f"{name}_sd", "SD"))]  # fmt: skip
     table = Table(
-        "errors", "Root mean squared error on the test matches: mean and SD over shuffles", columns, results,
+        "errors", "Root mean squared error on the test matches: mean and SD over shuffles",
+        [FAMILY, METRIC, count("n", "Matches"), number("linear", "Linear"), number("linear_sd", "SD"),
+         number("published", "Published linear"), *trees, count("tree_shuffles", "Shuffles for trees")],
+        of.drop(columns="key"),
         note=f"Linear model: {SHUFFLES} shuffles. In the paper, trees are within .01 of the linear model.",
     )  # fmt: skip
-    return Result([table], [], numbers)
+    return Result([table], numbers=numbers(of.rename(columns={"linear": "estimate"}), "{key}"))
 
 
 def dummies(rows: pd.DataFrame, factors: list[str]) -> np.ndarray:
     """Return a column of ones and 0/1 columns for each factor's levels except the first."""
-    import numpy as np
-
     columns = [np.ones(len(rows))]
     for factor in factors:
         levels, codes = np.unique(rows[factor].astype("str"), return_inverse=True)
@@ -96,8 +91,6 @@ def errors(x: np.ndarray, y: np.ndarray) -> list[dict[str, Any]]:
     Returns:
         for each outcome: n, and each model's mean error and its SD (n-1), under the model's name.
     """
-    import numpy as np
-
     models = {name: _model_factory(*spec) for name, spec in TREES.items() if find_spec(spec[0]) is not None}
     n_tree_shuffles = TREE_SHUFFLES if len(y) <= LARGE else TREE_SHUFFLES_OF_LARGE
     errors_by_model: dict[str, list[list[float]]] = {"linear": []}
@@ -113,7 +106,7 @@ def errors(x: np.ndarray, y: np.ndarray) -> list[dict[str, Any]]:
                 _predicted(make_model, x[train, 1:], y[train, index], test_rows[:, 1:]) for index in range(y.shape[1])
             ]
             errors_by_model.setdefault(name, []).append(rmse(np.column_stack(predicted), truth))
-    rows = [{"n": len(y), "tree_shuffles": n_tree_shuffles} for _outcome in range(y.shape[1])]
+    rows: list[dict[str, Any]] = [{"n": len(y), "tree_shuffles": n_tree_shuffles} for _outcome in range(y.shape[1])]
     for name, values in errors_by_model.items():
         for index, row in enumerate(rows):
             own_values = [value[index] for value in values]
@@ -128,7 +121,6 @@ def _predicted(make_model: Callable[[], Any], x: np.ndarray, y: np.ndarray, test
     The model uses one thread. Several threads would mostly wait for each other, especially on a busy machine, and
     one thread gives the same bytes everywhere.
     """
-    import numpy as np
     from threadpoolctl import threadpool_limits
 
     if not x.shape[1]:
@@ -140,8 +132,6 @@ def _predicted(make_model: Callable[[], Any], x: np.ndarray, y: np.ndarray, test
 
 def split(n: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
     """Return the training rows and test rows of the shuffle with this seed; the last fifth is the test set."""
-    import numpy as np
-
     order = np.random.default_rng(seed).permutation(n)
     tests = max(1, round(TEST_SHARE * n))
     return order[:-tests], order[-tests:]
@@ -149,8 +139,6 @@ def split(n: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
 
 def rmse(predicted: Any, truth: Any) -> Any:
     """Return the root mean squared error; for matrices, a list with one value per column."""
-    import numpy as np
-
     return np.sqrt(np.mean((np.asarray(predicted) - np.asarray(truth)) ** 2, axis=0)).tolist()
 
 
@@ -159,14 +147,13 @@ def _model_factory(module: str, name: str, settings: dict[str, Any]) -> Callable
 
 
 ANALYSES = [
-    Analysis(
-        id="glee.prediction",
-        title="Linear model compared with boosted trees (GLEE, table 9)",
-        question="Is the linear model good enough?",
-        method=f"Models are fitted on 80 % of the matches and tested on 20 %, over shuffles with seeds 0 to "
+    of_families(
+        "glee.prediction", "Linear model compared with boosted trees (GLEE, table 9)",
+        "Is the linear model good enough?",
+        f"Models are fitted on 80 % of the matches and tested on 20 %, over shuffles with seeds 0 to "
         f"{SHUFFLES - 1}. Root mean squared error of OLS and of boosted trees with the same dummies and default "
         "settings: scikit-learn's histogram trees, and XGBoost and CatBoost if they are installed. Trees use only the "
         f"first {TREE_SHUFFLES} shuffles ({TREE_SHUFFLES_OF_LARGE} for more than {LARGE:,} matches).",
-        run=prediction, games=tuple(FAMILIES), columns=REQUIRED_COLUMNS,
+        prediction,
     )
 ]  # fmt: skip

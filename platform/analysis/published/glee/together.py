@@ -4,24 +4,34 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from operator import itemgetter
 from statistics import fmean
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from analysis import charts
+import numpy as np
+import pandas as pd
+
+from analysis.data import Data
 from analysis.errors import SkippedError
-from analysis.frames import add_holm
 from analysis.published.glee import printed
-from analysis.published.glee.families import FAMILIES, GAINS, HUMAN, METRICS, REQUIRED_COLUMNS, families, frame
+from analysis.published.glee.families import (
+    FAMILIES,
+    FAMILY,
+    GAINS,
+    HUMAN,
+    METRIC,
+    METRICS,
+    families,
+    frame,
+    of_families,
+)
 from analysis.published.glee.pairs import pair_effects
-from analysis.results import Analysis, Options, Result, Table, count, number, p_value, share, text
-from analysis.toolbox import ols, pure_nash
+from analysis.results import Chart, Column, Options, Result, Table, count, number, records, share, text
+from analysis.toolbox import holm, ols, pure_nash
 
-if TYPE_CHECKING:
-    import numpy as np
-    import pandas as pd
-
-    from analysis.data import Data
-
+ENDS: Mapping[str, Any] = {"smallest": min, "largest": max}
+OFTEN = 0.05
+"""Share of bootstrap draws from which a pair is listed."""
 LARGE = 5_000
 """Number of matches above which the bootstrap makes only `FEWER_DRAWS`; each draw is a regression on all pairs."""
 FEWER_DRAWS = 300
@@ -39,58 +49,51 @@ def matches_between_agents(data: Data, family: str) -> pd.DataFrame:
 
 def pairs(data: Data, options: Options) -> Result:
     """Return the effect of each pair on each metric, relative to the mean over pairs."""
-    tables, figures, numbers, warnings = [], [], {}, []
+    tables: list[Table] = []
+    found: dict[str, Any] = {}
+    warnings: list[str] = []
     for family in families(data):
-        rows = matches_between_agents(data, family)
-        title = FAMILIES[family].title
-        games = Counter(zip(rows["alice"], rows["bob"], strict=True))
-        results, ranges = [], []
-        for metric, metric_title in METRICS.items():
+        rows, title = matches_between_agents(data, family), FAMILIES[family].title
+        effects, ranges, charts = [], [], []
+        for metric, heading in METRICS.items():
             result = pair_effects(rows, metric, "alice", "bob", FAMILIES[family].factors)
             if result.get("dropped"):
-                warnings.append(
-                    f"{title}, {metric_title.lower()}: dropped because of collinearity: {', '.join(result['dropped'])}."
-                )
-            pair_rows = [
-                {"metric": metric_title, "alice": a, "bob": b, "estimate": effect, "n": games[a, b]}
-                for (a, b), effect in result["effects"].items()
-            ]
-            results += pair_rows
-            low, high = min(pair_rows, key=lambda r: r["estimate"]), max(pair_rows, key=lambda r: r["estimate"])
+                dropped = ", ".join(result["dropped"])
+                warnings.append(f"{title}, {heading.lower()}: dropped because of collinearity: {dropped}.")
+            of = pd.DataFrame([(heading, *pair, effect) for pair, effect in result["effects"].items()],
+                              columns=["metric", "alice", "bob", "estimate"])  # fmt: skip
+            effects.append(of)
             published = printed.PAIRS.get((family, metric), (None, None))
-            ranges.append({"metric": metric_title, "smallest": low["estimate"], "smallest_pair": _pair_name(low),
-                           "published_smallest": published[0], "largest": high["estimate"],
-                           "largest_pair": _pair_name(high), "published_largest": published[1]})  # fmt: skip
-            numbers[f"{family}.{metric}.smallest"] = {"estimate": low["estimate"], "n": result["n"]}
-            numbers[f"{family}.{metric}.largest"] = {"estimate": high["estimate"], "n": result["n"]}
-            figures.append(charts.heat_map(
-                f"{family}_{metric}", f"{title}: effect of the pair on {_lower_case(metric_title)}", pair_rows, x="bob",
-                y="alice",
-                centre=0, x_title="Bob", y_title="Alice", value_title="Effect",
-                x_order=sorted({r["bob"] for r in pair_rows}), y_order=sorted({r["alice"] for r in pair_rows}),
+            row: dict[str, Any] = {"metric": heading}
+            for (end, choose), in_paper in zip(ENDS.items(), published, strict=True):
+                pair, effect = choose(result["effects"].items(), key=itemgetter(1))
+                row |= {end: effect, f"{end}_pair": ", ".join(pair), f"published_{end}": in_paper}
+                found[f"{family}.{metric}.{end}"] = {"estimate": effect, "n": result["n"]}
+            ranges.append(row)
+            charts.append(Chart(
+                "heat_map", name=f"{family}_{metric}", rows=of, x="bob", y="alice", centre=0,
+                title=f"{title}: effect of the pair on {_lower_case(heading)}", titles={"x": "Bob", "y": "Alice"},
+                order={"x": sorted(set(of["bob"])), "y": sorted(set(of["alice"]))},
             ))  # fmt: skip
-        tables.append(Table(
-            f"{family}_range", f"{title}: smallest and largest effect of a pair",
-            [text("metric", "Metric"), number("smallest", "Smallest"), text("smallest_pair", "Pair"),
-             number("published_smallest", "Published"), number("largest", "Largest"), text("largest_pair", "Pair"),
-             number("published_largest", "Published")], ranges,
-        ))  # fmt: skip
-        tables.append(Table(
-            family, f"{title}: effects of the pairs",
-            [text("metric", "Metric"), text("alice", "Alice"), text("bob", "Bob"), number("estimate", "Effect"),
-             count("n", "Matches")], results,
-            note="Effects are fractions of the metric, not percentage points, relative to the unweighted mean of all "
-            "pairs.",
-        ))  # fmt: skip
-    return Result(tables, figures, numbers, warnings=warnings)
+        games = rows.groupby(["alice", "bob"]).size().rename("n")
+        tables += [
+            Table(f"{family}_range", f"{title}: smallest and largest effect of a pair",
+                  [METRIC, *(column for end in ENDS for column in (
+                      number(end, end.capitalize()), text(f"{end}_pair", "Pair"),
+                      number(f"published_{end}", "Published")))],
+                  ranges),
+            Table(family, f"{title}: effects of the pairs",
+                  [METRIC, text("alice", "Alice"), text("bob", "Bob"), number("estimate", "Effect"),
+                   count("n", "Matches")],
+                  pd.concat(effects, ignore_index=True).join(games, on=["alice", "bob"]),
+                  note="Effects are fractions of the metric, not percentage points, relative to the unweighted mean of "
+                  "all pairs.", charts=charts),
+        ]  # fmt: skip
+    return Result(tables, numbers=found, warnings=warnings)
 
 
 def _lower_case(title: str) -> str:
     return title if title.startswith(("Alice", "Bob")) else title.lower()
-
-
-def _pair_name(row: Mapping[str, Any]) -> str:
-    return f"{row['alice']}, {row['bob']}"
 
 
 # ---- the same model on both sides --------------------------------------------------------------------------------
@@ -98,24 +101,25 @@ def _pair_name(row: Mapping[str, Any]) -> str:
 
 def same_model(data: Data, options: Options) -> Result:
     """Return how pairs of a model with itself differ from the other pairs."""
-    results, numbers = [], {}
+    results = []
     for family in families(data):
         rows = matches_between_agents(data, family)
-        for metric, metric_title in METRICS.items():
+        for metric, heading in METRICS.items():
             effects = pair_effects(rows, metric, "alice", "bob", FAMILIES[family].factors)["effects"]
-            difference = same_model_difference(effects, level=options.level)
-            results.append({"family": FAMILIES[family].title, "metric": metric_title, **difference})
-            numbers[f"{family}.{metric}"] = {k: difference[k] for k in ("estimate", *CLASSICAL, "n")}
+            results.append({"family": FAMILIES[family].title, "metric": heading, "key": f"{family}.{metric}",
+                            **same_model_difference(effects, level=options.level)})  # fmt: skip
+    found = pd.DataFrame(results)
+    found["p_holm"] = holm([None if pd.isna(p) else p for p in found["classical_p"]])
     table = Table(
         "same_model", "Pairs of a model with itself compared with the other pairs",
-        [text("family", "Family"), text("metric", "Metric"), number("diagonal", "Same model"),
-         number("others", "Other pairs"), number("estimate", "Difference"), number("classical_se", "SE, classical"),
+        [FAMILY, METRIC, number("diagonal", "Same model"), number("others", "Other pairs"),
+         number("estimate", "Difference"), number("classical_se", "SE, classical"),
          number("classical_low", "Low, classical"), number("classical_high", "High, classical"),
-         p_value("classical_p", "p, classical"), p_value("p_holm", "p, Holm"), count("n", "Pairs"),
-         text("published", "Published")],
-        add_holm(results, "classical_p"), note="Fractions of the metric; one observation per pair.",
+         Column("classical_p", "p, classical", "p"), "p_holm", count("n", "Pairs"), text("published", "Published")],
+        found.drop(columns="key"), note="Fractions of the metric; one observation per pair.",
     )  # fmt: skip
-    return Result([table], [], numbers)
+    return Result([table], numbers={row["key"]: {name: row[name] for name in ("estimate", *CLASSICAL, "n")}
+                                    for row in records(found)})  # fmt: skip
 
 
 CLASSICAL = ("classical_se", "classical_low", "classical_high", "classical_p")
@@ -125,8 +129,8 @@ def same_model_difference(effects: Effects, *, level: float = 0.95) -> dict[str,
     """Regress the pairs' effects on dummies for both sides and on `same`, which marks pairs of a model with itself."""
     rows = [{"alice": a, "bob": b, "same": int(a == b), "effect": value} for (a, b), value in effects.items()]
     fit = ols(rows, "effect", {"alice": None, "bob": None, "same": 0}, level=level)
-    term = next((t for t in fit["terms"] if t["term"] == "same=1"), {})
-    diagonal, others = ([row["effect"] for row in rows if row["same"] == same] for same in (1, 0))
+    term: dict[str, Any] = next((t for t in fit["terms"] if t["term"] == "same=1"), {})
+    diagonal, others = ([value for (a, b), value in effects.items() if (a == b) == same] for same in (True, False))
     return {
         "estimate": term.get("estimate"), **{key: term.get(key.removeprefix("classical_")) for key in CLASSICAL},
         "diagonal": fmean(diagonal) if diagonal else None, "others": fmean(others) if others else None,
@@ -139,41 +143,42 @@ def same_model_difference(effects: Effects, *, level: float = 0.95) -> dict[str,
 
 def meta_game(data: Data, options: Options) -> Result:
     """Return the pure-strategy equilibria of the game in which both sides choose a model."""
-    results, numbers, warnings = [], {}, []
+    results: list[dict[str, Any]] = []
+    found: dict[str, Any] = {}
+    warnings: list[str] = []
     for family in families(data):
-        rows = matches_between_agents(data, family)
-        title = FAMILIES[family].title
-        gains = [pair_effects(rows, gain, "alice", "bob", FAMILIES[family].factors)["effects"] for gain in GAINS]
-        players = [sorted({pair[side] for pair in gains[0]}) for side in (0, 1)]
-        if len(gains[0]) < len(players[0]) * len(players[1]) or len(gains[1]) < len(gains[0]):
+        rows, title = matches_between_agents(data, family), FAMILIES[family].title
+        alice, bob = (pair_effects(rows, gain, "alice", "bob", FAMILIES[family].factors)["effects"] for gain in GAINS)
+        models = [len({pair[side] for pair in alice}) for side in (0, 1)]
+        if len(alice) < models[0] * models[1] or len(bob) < len(alice):
             warnings.append(f"{title}: some models never met, so there is no complete game to solve.")
             continue
-        pure_equilibria = equilibria(*gains)
+        pure = equilibria(alice, bob)
         draws = options.draws if len(rows) <= LARGE else min(options.draws, FEWER_DRAWS)
         counts, n_valid = bootstrap_equilibria(rows, list(FAMILIES[family].factors), draws=draws, seed=options.seed)
-        for pair in sorted({*pure_equilibria, *(p for p, k in counts.items() if n_valid and k / n_valid >= 0.05)}):
-            results.append({
-                "family": title, "alice": pair[0], "bob": pair[1], "found": "yes" if pair in pure_equilibria else "no",
-                "alice_effect": gains[0][pair], "bob_effect": gains[1][pair],
-                "share": counts[pair] / n_valid if n_valid else None, "draws": n_valid,
-                "published": printed.EQUILIBRIA[family],
-            })  # fmt: skip
-        numbers[f"{family}.equilibria"] = {"estimate": len(pure_equilibria), "n": len(rows)}
-        if not pure_equilibria:
+        shares = {pair: counts[pair] / n_valid if n_valid else None for pair in {*pure, *counts}}
+        results += [
+            {"family": title, "alice": pair[0], "bob": pair[1], "found": "yes" if pair in pure else "no",
+             "alice_effect": alice[pair], "bob_effect": bob[pair], "share": share, "draws": n_valid,
+             "published": printed.EQUILIBRIA[family]}
+            for pair, share in sorted(shares.items()) if pair in pure or (share or 0) >= OFTEN
+        ]  # fmt: skip
+        found[f"{family}.equilibria"] = {"estimate": len(pure), "n": len(rows)}
+        if not pure:
             warnings.append(f"{title}: there is no pure-strategy equilibrium.")
         if n_valid < draws:
             warnings.append(f"{title}: {draws - n_valid} of {draws} bootstrap draws lack a pair and are not counted.")
-    if not results and not numbers:
+    if not found:
         raise SkippedError(" ".join(warnings) or "There is no game to solve.")
     table = Table(
         "equilibria", "Pure-strategy equilibria of the choice of a model",
-        [text("family", "Family"), text("alice", "Alice chooses"), text("bob", "Bob chooses"),
-         text("found", "Equilibrium"), number("alice_effect", "Alice's effect"), number("bob_effect", "Bob's effect"),
+        [FAMILY, text("alice", "Alice chooses"), text("bob", "Bob chooses"), text("found", "Equilibrium"),
+         number("alice_effect", "Alice's effect"), number("bob_effect", "Bob's effect"),
          share("share", "Share of draws"), count("draws", "Draws"), text("published", "Published (Alice, Bob)")],
         results, note="Effects are fractions of the self-gain. Pairs that are an equilibrium in at least 5 % of the "
         "bootstrap draws are also listed.",
     )  # fmt: skip
-    return Result([table], [], numbers, warnings=warnings)
+    return Result([table], numbers=found, warnings=warnings)
 
 
 def equilibria(alice: Effects, bob: Effects) -> list[tuple[str, str]]:
@@ -191,7 +196,6 @@ def bootstrap_equilibria(
 
     Each draw's regression is solved from weighted sums of the matches' dummies, stored as a sparse matrix.
     """
-    import numpy as np
     from scipy.sparse import csr_array
 
     rows = rows.sort_values("match", kind="stable").dropna(subset=[*GAINS, *factors, "alice", "bob"])
@@ -227,8 +231,6 @@ def bootstrap_equilibria(
 
 def _weighted_solution(x: Any, y: np.ndarray, weights: np.ndarray) -> Any:
     """Return the weighted least-squares coefficients; the minimum-norm solution if a level was not drawn."""
-    import numpy as np
-
     weighted = x.multiply(weights[:, None]).tocsr()
     squares = (x.T @ weighted).toarray()
     sums = weighted.T @ y
@@ -244,28 +246,21 @@ PAIR_METHOD = (
 )
 
 ANALYSES = [
-    Analysis(
-        id="glee.pairs",
-        title="Effects of pairs (GLEE, figures 1 and 21 to 23)",
-        question="Does the partner matter?",
-        method=f"{PAIR_METHOD}effects are fractions of the metric.",
-        run=pairs, needs="agents", games=tuple(FAMILIES), columns=REQUIRED_COLUMNS,
+    of_families(
+        "glee.pairs", "Effects of pairs (GLEE, figures 1 and 21 to 23)", "Does the partner matter?",
+        f"{PAIR_METHOD}effects are fractions of the metric.", pairs, needs="agents",
     ),
-    Analysis(
-        id="glee.same_model",
-        title="A model with itself (GLEE, section 4)",
-        question="Do models do better when they play themselves?",
-        method=f"{PAIR_METHOD}then OLS of these effects on both sides' models and on whether they are the same, "
+    of_families(
+        "glee.same_model", "A model with itself (GLEE, section 4)", "Do models do better when they play themselves?",
+        f"{PAIR_METHOD}then OLS of these effects on both sides' models and on whether they are the same, "
         "with classical standard errors and one pair per row.",
-        run=same_model, needs="agents", games=tuple(FAMILIES), columns=REQUIRED_COLUMNS,
+        same_model, needs="agents",
     ),
-    Analysis(
-        id="glee.meta_game",
-        title="Choosing a model as a game (GLEE, footnote 13)",
-        question="Which choices of models are stable?",
-        method=f"{PAIR_METHOD}pure-strategy equilibria of the table of effects on both self-gains (ties within 1e-9), "
+    of_families(
+        "glee.meta_game", "Choosing a model as a game (GLEE, footnote 13)", "Which choices of models are stable?",
+        f"{PAIR_METHOD}pure-strategy equilibria of the table of effects on both self-gains (ties within 1e-9), "
         "and the share of bootstrap draws of matches in which a pair is an equilibrium "
         f"({FEWER_DRAWS} draws for more than {LARGE:,} matches).",
-        run=meta_game, needs="agents", games=tuple(FAMILIES), columns=REQUIRED_COLUMNS,
+        meta_game, needs="agents",
     ),
 ]  # fmt: skip

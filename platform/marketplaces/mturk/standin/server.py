@@ -14,7 +14,7 @@ from botocore.awsrequest import AWSRequest
 from botocore.credentials import Credentials
 
 from llm_agents.standins.http import HttpRequest
-from llm_agents.standins.kit import Fault, Reply, Service, data, page, people_page, redirect
+from llm_agents.standins.kit import Fault, Reply, Service, button, data, page, people_page, redirect
 from marketplaces.mturk.standin.market import Assignment, Hit, Market, ProtocolError, RequestError, Worker
 
 KEY_ID = "AKIATWINTWINTWINTWIN"
@@ -167,10 +167,9 @@ def _entry(hit: Hit, address: str, label: str) -> str:
 
 def _preview(market: Market, worker: Worker, hit: Hit) -> str:
     """Return the page that shows a task in a frame before it is accepted."""
-    accept = f'<form method="post" action="/worker/{worker.id}/hit/{hit.id}/accept"><button>Accept</button></form>'
-    frame = _framed(hit, assignmentId=PREVIEW, hitId=hit.id)
+    accept = button(f"/worker/{worker.id}/hit/{hit.id}/accept", "Accept")
     actions = accept if market.may_accept(worker, hit) else "You cannot accept this task."
-    return _html(hit.title, frame, worker, actions, frame=True)
+    return _html(hit.title, _framed(hit, assignmentId=PREVIEW, hitId=hit.id), worker, actions, frame=True)
 
 
 def _work(worker: Worker, assignment: Assignment, origin: str) -> str:
@@ -178,10 +177,9 @@ def _work(worker: Worker, assignment: Assignment, origin: str) -> str:
     hit = assignment.hit
     if assignment.status != "Accepted":
         return _html(hit.title, f"<p class=note>This assignment is {escape(assignment.status.lower())}.</p>", worker)
-    action = f"/worker/{worker.id}/assignment/{assignment.id}/return"
     frame = _framed(hit, assignmentId=assignment.id, hitId=hit.id, workerId=worker.id, turkSubmitTo=origin)
-    button = f'<form method="post" action="{action}"><button>Return</button></form>'
-    return _html(hit.title, frame, worker, button, frame=True)
+    give_back = button(f"/worker/{worker.id}/assignment/{assignment.id}/return", "Return")
+    return _html(hit.title, frame, worker, give_back, frame=True)
 
 
 def _framed(hit: Hit, **link: str) -> str:

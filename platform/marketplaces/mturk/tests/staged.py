@@ -69,9 +69,7 @@ class StagedStudy:
 
     def ordered(self, **fields: Any) -> Hit:
         """Order a task without publishing it."""
-        hit, _new = publishing.order(
-            study=self.study, account=self.account, token=uuid.uuid4(), by=None, **task(**fields)
-        )
+        hit, _new = publishing.order(study=self.study, token=uuid.uuid4(), by=None, **task(**fields))
         return hit
 
     def published(self, **fields: Any) -> Hit:

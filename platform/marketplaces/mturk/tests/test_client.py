@@ -12,9 +12,9 @@ from django.utils import timezone
 
 from llm_agents.standins.kit import Fault
 from marketplaces import kinds
-from marketplaces.kinds import Unclear
+from marketplaces.kinds import Refused, Unclear
 from marketplaces.mturk import client
-from marketplaces.mturk.client import KEY_ID, SECRET, Refused, requester_of
+from marketplaces.mturk.client import KEY_ID, SECRET, requester_of
 from marketplaces.mturk.models import Hit
 from marketplaces.mturk.standin.market import RequestError
 

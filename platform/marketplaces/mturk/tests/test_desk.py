@@ -171,7 +171,7 @@ class TestPublishing:
         Study.objects.update(status="closed")
         assert "First launch the study" in text_of(owner.get(desk(staged, "publish/")))
         Recruitment.objects.all().delete()
-        assert "choose a Mechanical Turk account" in text_of(owner.get(desk(staged, "publish/")))
+        assert "choose the Mechanical Turk account" in text_of(owner.get(desk(staged, "publish/")))
         assert "This study has no Mechanical Turk account yet" in text_of(owner.get(desk(staged)))
 
     def test_recruiting_requires_a_role_in_the_account(self, staged):

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from html import escape
 from typing import Any
 
-from llm_agents.standins.kit import people_page
+from llm_agents.standins.kit import button, people_page
 from marketplaces.prolific.standin.market import Market, Submission
 
 _NAME = "Prolific"
@@ -16,37 +16,31 @@ def studies(market: Market, worker: str) -> str:
     """Return the page of studies that this participant can take part in, and of those they have begun."""
     articles = []
     for study in market.studies.values():
-        if study["status"] == "UNPUBLISHED":
-            continue
-        own_submissions = [
-            submission
-            for submission in market.submissions.values()
-            if (submission.study, submission.participant) == (study["id"], worker)
-        ]
-        articles.append(_study(study, own_submissions[-1] if own_submissions else None))
+        if study["status"] != "UNPUBLISHED":
+            own = [
+                submission
+                for submission in market.submissions.values()
+                if (submission.study, submission.participant) == (study["id"], worker)
+            ]
+            articles.append(_study(study, own[-1] if own else None))
     body = "".join(articles) or "<p>No study is published.</p>"
-    another_form = '<form method="post" action="/another-worker"><button>Become another participant</button></form>'
-    return people_page(_NAME, "Studies", f"{body}{another_form}")
+    return people_page(_NAME, "Studies", body + button("/another-worker", "Become another participant"))
 
 
 def _study(study: Mapping[str, Any], submission: Submission | None) -> str:
     facts = f"{study['reward'] / 100:.2f} {study['currency_code']}, about {study['estimated_completion_time']} minutes"
     heading = f"<h2>{escape(study['name'])}</h2><p>{escape(study['description'])}</p><p>{escape(facts)}</p>"
-    start = f'<form method="post" action="/studies/{study["id"]}/start"><button>{{}}</button></form>'
+    start = f"/studies/{study['id']}/start"
     if submission is None:
-        offered = start.format("Start") if study["status"] == "ACTIVE" else "<p>No place is free.</p>"
+        offered = button(start, "Start") if study["status"] == "ACTIVE" else "<p>No place is free.</p>"
         return f"<article>{heading}{offered}</article>"
-    give_back = (
-        f'<form method="post" action="/submissions/{submission.id}/return"><button>Return my submission</button></form>'
-    )
-    is_active = submission.status in ("RESERVED", "ACTIVE")
-    actions = (start.format("Open again") + " " + give_back) if is_active else ""
-    if submission.status == "AWAITING REVIEW":
-        reasons = escape(" ".join(submission.return_reasons))
-        return_note = (
-            f"<p>You are asked to return your submission. {reasons}</p>" if submission.return_requested else ""
-        )
-        actions = return_note + give_back
+    actions = ""
+    if submission.status in ("RESERVED", "ACTIVE"):
+        actions = button(start, "Open again") + " "
+    if submission.return_requested and submission.status == "AWAITING REVIEW":
+        actions = f"<p>You are asked to return your submission. {escape(' '.join(submission.return_reasons))}</p>"
+    if submission.status in ("RESERVED", "ACTIVE", "AWAITING REVIEW"):
+        actions += button(f"/submissions/{submission.id}/return", "Return my submission")
     return f"<article>{heading}<p>Your submission: {escape(submission.status)}</p>{actions}</article>"
 
 

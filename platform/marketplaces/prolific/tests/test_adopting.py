@@ -40,7 +40,7 @@ def new_prolific_study(desk, **fields: Any) -> str:
 
 
 def adopt(desk, prolific_id: str) -> Publication:
-    return adopting.adopt(desk.study, prolific_id=prolific_id, address=ENTRY_ADDRESS)
+    return adopting.adopt(desk.study, desk.study.recruitment.account, key=prolific_id, address=ENTRY_ADDRESS)
 
 
 def test_import_changes_nothing_on_prolific(desk):
@@ -122,7 +122,7 @@ def test_prolific_study_is_linked_to_one_study_only(desk):
     link = f"http://testserver/join/other/{PARAMETERS}"
     desk.standin.market.studies[prolific_id]["external_study_url"] = link
     with pytest.raises(NotPossible, match="already linked to another study"):
-        adopting.adopt(other_study, prolific_id=prolific_id, address="http://testserver/join/other/")
+        adopting.adopt(other_study, desk.publication.account, key=prolific_id, address="http://testserver/join/other/")
 
 
 @pytest.mark.parametrize("kind", ["cut", "refused", "garbage", "rate"])

@@ -10,8 +10,9 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from marketplaces.prolific import client
-from marketplaces.prolific.client import Client, NotSent, Unclear
+from marketplaces import calls
+from marketplaces.kinds import NotSent, Unclear
+from marketplaces.prolific.client import Client
 from outgoing.client import ask
 
 
@@ -66,7 +67,7 @@ def odd_server() -> Iterator[Client]:
 @pytest.mark.parametrize("behaviour", ["redirect", "huge", "slow", "deep", "list"])
 def test_malformed_answer_raises_marketplace_error(odd_server, monkeypatch, behaviour):
     limits = {"max_bytes": 20_000} if behaviour == "huge" else {"seconds": 0.3} if behaviour == "slow" else {}
-    monkeypatch.setattr(client, "ask", partial(ask, **limits))
+    monkeypatch.setattr(calls, "ask", partial(ask, **limits))
     with pytest.raises(Unclear):
         odd_server._object("GET", f"/{behaviour}")
 

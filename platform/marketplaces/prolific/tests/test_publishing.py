@@ -11,10 +11,9 @@ from django.utils import timezone
 
 from exports.tests import building
 from marketplaces import kinds
-from marketplaces.kinds import MarketplaceError, NotPossible
+from marketplaces.kinds import MarketplaceError, NotPossible, NotSent, Refused, Unclear
 from marketplaces.models import Recruitment
 from marketplaces.prolific import publishing
-from marketplaces.prolific.client import NotSent, Refused, Unclear
 from marketplaces.prolific.models import Publication
 from marketplaces.prolific.standin import TOKEN
 from studies.costs import costs_of
@@ -140,7 +139,7 @@ def test_different_currency_is_refused(desk):
 def test_price_includes_fees_and_shows_the_balance(desk):
     desk.draft(places=10)
     price = publishing.price_of(desk.publication)
-    assert price.total == Decimal("14.00") and price.balance == Decimal("10000.00") and price.covered
+    assert price.total == Decimal("14.00") and price.balance == Decimal("10000.00") and not price.missing
     assert (price.costs.hourly(), price.costs.expected) == (Decimal("6.00"), Decimal("28.00"))
     assert (price.costs.terms.base_share, price.costs.terms.known) == (Decimal("0.4"), True)
     assert costs_of(desk.study).hourly() == Decimal("6.00"), "with the minutes announced on Prolific"

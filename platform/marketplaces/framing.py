@@ -1,0 +1,59 @@
+"""Let a rehearsal's stand-in frame participants' pages, where the marketplace's own pages may."""
+
+from __future__ import annotations
+
+import re
+import time
+from typing import Any
+
+from django.db.models.signals import post_save
+from django.dispatch import receiver
+from django.http import HttpRequest, HttpResponse
+from django.utils.deprecation import MiddlewareMixin
+
+from marketplaces import kinds
+from marketplaces.models import Account, Recruitment
+
+CACHE_SECONDS = 1.0
+"""Seconds for which a web process remembers whether a study is in rehearsal, because the check delays every page."""
+_ENTRY_PATH, _PARTICIPANT_PATH = re.compile(r"/join/([^/]+)/?$"), re.compile(r"/p/([^/]+)/")
+_CSP_UPDATE = "_csp_update"
+"""Attribute of a response that CSPMiddleware reads."""
+_REHEARSALS = Recruitment.objects.filter(
+    account__place=Account.Place.REHEARSAL, account__kind__in=[kind.key for kind in kinds.every() if kind.frames]
+)
+_cached: tuple[float, bool] = (0.0, False)
+"""When this process last asked, and whether there is a rehearsal."""
+
+
+def _any_rehearsal() -> bool:
+    global _cached
+    checked_at, has_rehearsal = _cached
+    if not has_rehearsal and time.monotonic() - checked_at > CACHE_SECONDS:
+        _cached = time.monotonic(), _REHEARSALS.exists()
+    return _cached[1]
+
+
+@receiver(post_save, sender=Recruitment)
+@receiver(post_save, sender=Account)
+def _forget(**_signal: Any) -> None:
+    global _cached
+    _cached = (0.0, False)
+
+
+class RehearsalFrames(MiddlewareMixin):
+    """Add a rehearsal's stand-in to the sites that may frame a participant's page; below CSPMiddleware."""
+
+    def process_response(self, request: HttpRequest, response: HttpResponse) -> HttpResponse:
+        if not response.get("Content-Type", "").startswith("text/html"):
+            return response
+        if match := _ENTRY_PATH.match(request.path_info):
+            rehearsals = _REHEARSALS.filter(study__slug=match[1])
+        elif match := _PARTICIPANT_PATH.match(request.path_info):
+            rehearsals = _REHEARSALS.filter(study__versions__cells__placements__enrolment__token=match[1])
+        else:
+            return response
+        if _any_rehearsal() and (rehearsal := rehearsals.select_related("account").first()) is not None:
+            csp_update = getattr(response, _CSP_UPDATE, None) or {}
+            setattr(response, _CSP_UPDATE, {**csp_update, "frame-ancestors": rehearsal.account.pages})
+        return response
