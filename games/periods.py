@@ -323,15 +323,21 @@ class PeriodGame(Game[C, S], Generic[C, S]):
     def setup(self, chance: Chance) -> S:
         return self.begin(chance)
 
+    def current(self, state: S) -> tuple[PeriodGame[C, S], S]:
+        """Return the game that is being played, and its state: a practice period is a game of its own."""
+        return self, state
+
     def turn(self, state: S) -> Turn | None:
-        if self.over(state):
+        game, state = self.current(state)
+        if game.over(state):
             return None
-        return Turn({role: (self.submission(state, role), NOTE) for role in self.roles()})
+        return Turn({role: (game.submission(state, role), NOTE) for role in game.roles()})
 
     def refuse(self, state: S, role: Role, move: Any) -> str | None:
+        game, state = self.current(state)
         if not isinstance(move, NoteMove):
-            return self.refuse_submission(state, role, move)
-        period = self.period(state)
+            return game.refuse_submission(state, role, move)
+        period = game.period(state)
         note_count = sum(note.period == period and note.role == role for note in state.notes)
         if note_count >= MAX_NOTES_PER_PERIOD:
             return _("You can write at most {most} notes per period.").format(most=MAX_NOTES_PER_PERIOD)
@@ -345,23 +351,25 @@ class PeriodGame(Game[C, S], Generic[C, S]):
 
     def default(self, state: S, role: Role) -> MoveData:
         """Repeat the last submission."""
-        return self.last_submission(state, role) or self.first_submission(state, role)
+        game, state = self.current(state)
+        return game.last_submission(state, role) or game.first_submission(state, role)
 
     # ---- tools -------------------------------------------------------------------------------------
 
     def tools(self, state: S, role: Role) -> tuple[Tool, ...]:
         """Return the tools of the environment, for the period's number, and for the role's notes."""
+        game, state = self.current(state)
         number_now = _("The number of the current period, from 0.")
         return (
-            *self.lookups(state, role),
-            lookup(self.get_number, number_now, lambda: {"number": self.period(state)}),
+            *game.lookups(state, role),
+            lookup(self.get_number, number_now, lambda: {"number": game.period(state)}),
             Tool(
                 "read_notes",
                 _("Your notes of one period."),
                 self.notes_of,
-                lambda arguments: {"notes": self._notes_of(state, role, next(iter(arguments.model_dump().values())))},
+                lambda arguments: {"notes": game._notes_of(state, role, next(iter(arguments.model_dump().values())))},
                 block="notes",
-                example=dict.fromkeys(self.notes_of.model_fields, self.period(state)),
+                example=dict.fromkeys(self.notes_of.model_fields, game.period(state)),
             ),
         )
 

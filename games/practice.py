@@ -13,7 +13,7 @@ from typing import Any, Generic, TypeVar
 
 from pydantic import TypeAdapter
 
-from games.interface import Block, Chance, Json, MoveData, Payoffs, Prospect, Role, Script, Text, Tool, Turn, View
+from games.interface import Block, Chance, Json, MoveData, Payoffs, Prospect, Role, Script, Text, View
 from games.periods import AGENT, C, PeriodGame, S
 from games.words import gettext as _
 
@@ -83,25 +83,15 @@ class WithPractice(PeriodGame[C, S], Generic[C, S]):
             else state
         )
 
-    def turn(self, state: S) -> Turn | None:
+    def current(self, state: S) -> tuple[PeriodGame[C, S], S]:
         practice = self.active_practice_state(state)
-        return super().turn(state) if practice is None else self.practice_game.turn(practice)
-
-    def refuse(self, state: S, role: Role, move: Any) -> str | None:
-        practice = self.active_practice_state(state)
-        return (
-            super().refuse(state, role, move) if practice is None else self.practice_game.refuse(practice, role, move)
-        )
+        return (self, state) if practice is None else (self.practice_game, practice)
 
     def apply(self, state: S, moves: Mapping[Role, Any], chance: Chance) -> S:
         practice = self.active_practice_state(state)
         if practice is None:
             return super().apply(state, moves, chance)
         return self._with_practice_state(state, self.practice_game.apply(practice, moves, _PracticeChance(chance)))
-
-    def default(self, state: S, role: Role) -> MoveData:
-        practice = self.active_practice_state(state)
-        return super().default(state, role) if practice is None else self.practice_game.default(practice, role)
 
     def stages(self, moves: Sequence[tuple[Role, MoveData]]) -> Sequence[tuple[int, str]]:
         """Return each move's period, from 1, and "note" or "submission"; for practice, 0 and "practice"."""
@@ -111,10 +101,6 @@ class WithPractice(PeriodGame[C, S], Generic[C, S]):
         return [(period, phase if period else "practice") for period, phase in stages]
 
     # ---- what players see --------------------------------------------------------------------------
-
-    def tools(self, state: S, role: Role) -> tuple[Tool, ...]:
-        practice = self.active_practice_state(state)
-        return super().tools(state, role) if practice is None else self.practice_game.tools(practice, role)
 
     def template_variables(self, role: Role) -> Mapping[str, Json]:
         return {**super().template_variables(role), "practice": self.config.practice}
@@ -181,10 +167,8 @@ def also_in_practice(*scripts: Script) -> dict[str, Script]:
 
     def playing(script: Script) -> Script:
         def play(game: Any, state: Any, role: Role, rng: Random) -> MoveData:
-            practice = game.active_practice_state(state)
-            return (
-                script(game, state, role, rng) if practice is None else script(game.practice_game, practice, role, rng)
-            )
+            current, its_state = game.current(state)
+            return script(current, its_state, role, rng)
 
         return play
 

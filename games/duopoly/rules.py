@@ -161,41 +161,33 @@ class Duopoly(DuopolyCore):
         return quiz.questions(self.config.rival)
 
     def lookups(self, state: History, role: Role) -> Sequence[Tool]:
-        if self.told_as_published:
-            data = _("Every earlier period: your price, quantity, profit and cost.")
-            if self.config.rival:
-                data = _("Every earlier period: your price, quantity, profit and cost, and the competitor's price.")
-            return (
-                self.history(state, role, "get_previous_pricing_data", data, "periods"),
-                lookup("get_product_ids", _("The name of the product."), lambda: {"products": [PRODUCT]}),
-            )
-        description = _("Every earlier period: your price, quantity sold, profit and cost.")
-        if self.config.rival:
-            description = _("Every earlier period: your price, quantity sold, profit and cost, and your rival's price.")
-        return (
-            self.history(state, role, "get_previous_pricing_data", description, under="periods"),
-            lookup(
-                "get_product_ids",
-                _("The name of your product and your cost per unit."),
-                lambda: {"products": [{"id": PRODUCT, "cost": plain(self.market.unit_cost)}]},
+        data = {
+            (False, False): _("Every earlier period: your price, quantity sold, profit and cost."),
+            (False, True): _(
+                "Every earlier period: your price, quantity sold, profit and cost, and your rival's price."
             ),
+            (True, False): _("Every earlier period: your price, quantity, profit and cost."),
+            (True, True): _("Every earlier period: your price, quantity, profit and cost, and the competitor's price."),
+        }[self.told_as_published, self.config.rival]
+        about = _("The name of your product and your cost per unit.")
+        product: Json = {"id": PRODUCT, "cost": plain(self.market.unit_cost)}
+        if self.told_as_published:
+            about, product = _("The name of the product."), PRODUCT
+        return (
+            self.history(state, role, "get_previous_pricing_data", data, "periods"),
+            lookup("get_product_ids", about, lambda: {"products": [product]}),
         )
 
     def past_period(self, state: History, t: int, role: Role) -> dict[str, Json]:
         """Return a past period for a firm, to two decimals; of its rival, only the price."""
         price, quantity, profit = self.outcome(state, t)[role]
-        others = [plain(state.prices[t][other]) for other in self.roles() if other != role]
+        cost, of_rival = self.market.unit_cost, "rival_price"
         if self.told_as_published:  # cost and profit in the fixed currency, in which the cost is always c
-            own = {"price": price, "quantity": quantity, "profit": profit / self.config.alpha, "cost": self.config.cost}
-            return {"period": t, **plain(own), **({"competitor 1": others[0]} if others else {})}
-        row: dict[str, Json] = {
-            "period": t,
-            "price": plain(price),
-            "quantity": plain(quantity),
-            "profit": plain(profit),
-            "cost": plain(self.market.unit_cost),
-        }
-        return {**row, **({"rival_price": others[0]} if others else {})}
+            profit, cost, of_rival = profit / self.config.alpha, self.config.cost, "competitor 1"
+        row = {"price": price, "quantity": quantity, "profit": profit, "cost": cost}
+        if self.config.rival:
+            row[of_rival] = next(price for other, price in state.prices[t].items() if other != role)
+        return {"period": t, **plain(row)}
 
 
 def _percentile(ordered: Sequence[float], share: float) -> float:

@@ -173,26 +173,21 @@ class Pricing(Benchmark[PricingConfig, Sales]):
         return {}
 
     def lookups(self, state: Sales, role: Role) -> Sequence[Tool]:
+        data = _("Every earlier period: each product's price, quantity sold, and profit.")
+        about, products = _("The names and costs of all products."), state.instance.products
         if self.told_as_published:
             data = _("Every earlier period: each product's price, quantity, profit and cost.")
-            names = state.instance.names
-            return (
-                self.history(state, role, "get_previous_pricing_data", data, "periods"),
-                lookup("get_product_ids", _("The names of all products."), lambda: {"products": list(names)}),
-            )
+            about = _("The names of all products.")
         return (
-            self.history(
-                state,
-                role,
-                "get_previous_pricing_data",
-                _("Every earlier period: each product's price, quantity sold, and profit."),
-                under="periods",
-            ),
+            self.history(state, role, "get_previous_pricing_data", data, "periods"),
             lookup(
                 "get_product_ids",
-                _("The names and costs of all products."),
+                about,
                 lambda: {
-                    "products": [{"id": product.id, "cost": plain(product.cost)} for product in state.instance.products]
+                    "products": [
+                        product.id if self.told_as_published else {"id": product.id, "cost": plain(product.cost)}
+                        for product in products
+                    ]
                 },
                 "products",
             ),
@@ -200,19 +195,17 @@ class Pricing(Benchmark[PricingConfig, Sales]):
 
     def past_period(self, state: Sales, t: int, role: Role) -> dict[str, Json]:
         sale = state.sales[t]
-        return {
-            "period": t,
-            "products": [
-                {
-                    "id": product.id,
-                    "price": plain(sale.prices[product.id]),
-                    "quantity": plain(sale.sold[product.id]),
-                    "profit": plain(sale.profits[product.id]),
-                    "cost": plain(product.cost),
-                }
-                for product in state.instance.products
-            ],
-        }
+        rows = [
+            {
+                "id": product.id,
+                "price": sale.prices[product.id],
+                "quantity": sale.sold[product.id],
+                "profit": sale.profits[product.id],
+                "cost": product.cost,
+            }
+            for product in state.instance.products
+        ]
+        return {"period": t, "products": plain(rows)}
 
 
 def is_price(value: Any) -> bool:

@@ -179,42 +179,26 @@ class Procurement(Benchmark[ProcurementConfig, Purchases]):
         return _("{periods} periods").format(periods=self.config.periods)
 
     def lookups(self, state: Purchases, role: Role) -> Sequence[Tool]:
-        instance = state.instance
-        if self.told_as_published:
-            return (
-                self.history(
-                    state, role, "get_previous_purchase_data", _("Every earlier plan and its outcome."), "purchases"
-                ),
-                lookup(
-                    "get_equipment_information",
-                    _("What is offered, and at what price."),
-                    lambda: {"offers": [offer.as_published() for offer in instance.offers]},
-                ),
-                lookup("get_budget", _("The budget."), lambda: {"budget": plain(instance.budget)}),
-            )
+        instance, published = state.instance, self.told_as_published
+        data = _("Every earlier period: the plan, its cost, and the workers it supports or why it failed.")
+        offers = _("All offers: contents and price of a unit, minimum quantity and upfront payment.")
+        budget = _("The most that a plan can cost. The budget is the same in every period.")
+        if published:
+            data, offers = _("Every earlier plan and its outcome."), _("What is offered, and at what price.")
+            budget = _("The budget.")
+
+        def equipment() -> Json:
+            if published:
+                return {"offers": [offer.as_published() for offer in instance.offers]}
+            return {
+                "categories": [list(category) for category in instance.categories],
+                "offers": [plain(offer.model_dump(exclude_none=True)) for offer in instance.offers],
+            }
+
         return (
-            self.history(
-                state,
-                role,
-                "get_previous_purchase_data",
-                _("Every earlier period: the plan, its cost, and the workers it supports or why it failed."),
-                under="purchases",
-            ),
-            lookup(
-                "get_equipment_information",
-                _("All offers: contents and price of a unit, minimum quantity and upfront payment."),
-                lambda: {
-                    "categories": [list(category) for category in instance.categories],
-                    "offers": [plain(offer.model_dump(exclude_none=True)) for offer in instance.offers],
-                },
-                "offers",
-            ),
-            lookup(
-                "get_budget",
-                _("The most that a plan can cost. The budget is the same in every period."),
-                lambda: {"budget": plain(instance.budget)},
-                "situation",
-            ),
+            self.history(state, role, "get_previous_purchase_data", data, "purchases"),
+            lookup("get_equipment_information", offers, equipment, "offers"),
+            lookup("get_budget", budget, lambda: {"budget": plain(instance.budget)}, "situation"),
         )
 
     def past_period(self, state: Purchases, t: int, role: Role) -> dict[str, Json]:

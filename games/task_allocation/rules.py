@@ -178,40 +178,18 @@ class TaskAllocation(WithPractice[TaskAllocationConfig, Allocation]):
         return {"workers": self.config.workers if self.config.instance is None else None, "goal": self.config.goal}
 
     def lookups(self, state: Allocation, role: Role) -> Sequence[Tool]:
+        name = "get_previous_periods_data"
+        words = _("Every earlier period: who did which task, pay, revenue, and totals.")
+        data = self.history(state, role, name, words, "periods")
         if self.told_as_published:
-            data = _("Every earlier period: who did which task, its size, pay and revenue, and totals.")
-            workers = state.instance.workers
-            return (
-                lookup(
-                    "get_previous_periods_data",
-                    data,
-                    lambda: {"periods": self.past_periods(state, role) or _("There is no data yet.")},
-                ),
-                lookup("get_worker_ids", _("The names of all workers."), lambda: {"workers": list(workers)}),
-                lookup(
-                    "get_task_info", _("This period's tasks and their sizes."), lambda: {"tasks": self._tasks(state)}
-                ),
-            )
+            words = _("Every earlier period: who did which task, its size, pay and revenue, and totals.")
+            nothing = _("There is no data yet.")
+            data = lookup(name, words, lambda: {"periods": self.past_periods(state, role) or nothing})
+        workers, tasks = _("The names of all workers."), _("This period's tasks and their sizes.")
         return (
-            self.history(
-                state,
-                role,
-                "get_previous_periods_data",
-                _("Every earlier period: who did which task, pay, revenue, and totals."),
-                under="periods",
-            ),
-            lookup(
-                "get_worker_ids",
-                _("The names of all workers."),
-                lambda: {"workers": list(state.instance.workers)},
-                "workers",
-            ),
-            lookup(
-                "get_task_info",
-                _("This period's tasks and their sizes."),
-                lambda: {"tasks": self._tasks(state)},
-                "tasks",
-            ),
+            data,
+            lookup("get_worker_ids", workers, lambda: {"workers": list(state.instance.workers)}, "workers"),
+            lookup("get_task_info", tasks, lambda: {"tasks": self._tasks(state)}, "tasks"),
         )
 
     def _tasks(self, state: Allocation) -> list[dict[str, Json]]:
@@ -242,18 +220,15 @@ class TaskAllocation(WithPractice[TaskAllocationConfig, Allocation]):
         rows = [
             {
                 "id": worker,
-                "task": by_worker[worker],
-                "size": plain(sizes[by_worker[worker]]),
-                "pay": plain(instance.wage * sizes[by_worker[worker]]),
-                "revenue": plain(instance.productivities[worker] * sizes[by_worker[worker]]),
-                "total_pay": plain(total_pay[worker]),
+                "task": task,
+                "size": sizes[task],
+                "pay": instance.wage * sizes[task],
+                "revenue": instance.productivities[worker] * sizes[task],
+                "total_pay": total_pay[worker],
             }
             for worker in instance.workers
+            for task in [by_worker[worker]]
         ]
         revenue = sum(instance.productivities[worker] * sizes[task] for task, worker in state.assignments[t].items())
-        return {
-            "period": t,
-            "workers": rows,
-            "revenue": plain(float(revenue)),
-            "total_revenue": plain(total_revenue),
-        }
+        totals = {"revenue": float(revenue), "total_revenue": total_revenue}
+        return {"period": t, "workers": plain(rows), **plain(totals)}
