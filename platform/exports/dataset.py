@@ -24,7 +24,8 @@ from exports.metadata.facts import DatasetFacts
 from exports.participants import Reading
 from exports.pieces import Pieces
 from exports.portions import tables_for
-from exports.sources import CollectionSource, Source
+from exports.shape import of_configurations
+from exports.sources import CollectionSource, Source, StudySource, source_of
 from exports.tables import Ratings
 from exports.times import Times
 from studies.launching import code_revision
@@ -104,7 +105,9 @@ def reading_of(
     times: Times = "exact",
 ) -> Reading:
     """Return what to write, as of `cutoff` (default: now)."""
-    return portions.reading_of(source, cutoff or timezone.now(), excluded=excluded, times=times)
+    source = source if isinstance(source, StudySource | CollectionSource) else source_of(source)
+    shape = of_configurations(source.configurations())
+    return Reading(source, cutoff or timezone.now(), shape, excluded=excluded, times=times)
 
 
 def _all_file_names(tables: Tables, source: Source) -> list[str]:
@@ -139,8 +142,8 @@ def _write_data(
     flow, expected = gate.Flow(), reading.expected_matches()
     target.open_for_pieces(files_of(formats, tables, about=False))
     with tempfile.TemporaryDirectory(dir=target.path, prefix=PIECES) as scratch:
-        job = portions.job_of(reading, formats, target=target.path, scratch=Path(scratch))
-        for portion in portions.write_portions(job, reading, processes=processes, caller_works=caller_works):
+        job = portions.Job(reading, formats, target.path, Path(scratch))
+        for portion in portions.write_portions(job, processes=processes, caller_works=caller_works):
             target.join(portion.folder, portion.rows)
             flow.add(portion.flow)
             on_progress(Progress(done=flow.matches_seen, total=max(expected, flow.matches_seen), bytes=target.bytes))

@@ -6,16 +6,15 @@ import os
 import pickle
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from functools import lru_cache
+from itertools import count, islice
 from pathlib import Path
-from typing import Any
 
-from django.apps import apps
 from django.conf import settings
 from django.db import connection, connections
 
 from collecting.models import Collection
-from exports import derived, gate, glee_files, otree_wide, sources
+from exports import derived, gate, glee_files, otree_wide
 from exports import tables as tables_of
 from exports.collected import collection_matches
 from exports.csvsafe import encoded
@@ -24,9 +23,7 @@ from exports.parallel import in_order
 from exports.participants import PlayedMatch, Reading
 from exports.pieces import Pieces
 from exports.processes import prepare
-from exports.shape import Shape, of_configurations
-from exports.sources import CollectionSource, StudySource
-from exports.times import Times
+from exports.sources import StudySource
 from exports.transcripts import TRANSCRIPTS, as_line, transcript
 from studies.models import Placement
 
@@ -34,29 +31,25 @@ PEOPLE, MATCHES = 200, 250
 """Number of people of a study, or of matches of a collection, in one portion."""
 MIN_PORTIONS = 5
 """Number of portions below which writing finishes before other processes could start."""
-SHAPE = "shape"
-"""Name of the shape's file in a job's folder, beside the portions: determined once for all processes."""
+JOB = "job"
+"""Name of the file with the job, beside the portions: determined once for all processes."""
 
 
 @dataclass(frozen=True)
 class Job:
     """The dataset to write, its target folder, and the folder for intermediate pieces."""
 
-    model: str
-    pk: int
-    cutoff: datetime
+    reading: Reading
     formats: tuple[str, ...]
     target: Path
     scratch: Path
-    excluded: bool = False
-    times: Times = "exact"
 
 
 @dataclass(frozen=True)
 class Portion:
-    """The people (by placement key) or matches (by number) of a job from `first` to `last`."""
+    """The people (by placement key) or matches (by number) of the job in `scratch` from `first` to `last`."""
 
-    job: Job
+    scratch: Path
     number: int
     first: int
     last: int
@@ -71,15 +64,6 @@ class PortionResult:
     flow: gate.Flow
 
 
-def reading_of(
-    source: Any, cutoff: datetime, shape: Shape | None = None, *, excluded: bool = False, times: Times = "exact"
-) -> Reading:
-    """Return what to write as of `cutoff`; `excluded` adds excluded data, flagged; `shape`: the shape, if known."""
-    source = source if isinstance(source, StudySource | CollectionSource) else sources.source_of(source)
-    shape = shape or of_configurations(source.configurations())
-    return Reading(source=source, cutoff=cutoff, shape=shape, excluded=excluded, times=times)
-
-
 def tables_for(reading: Reading, formats: Iterable[str] = ()) -> Tables:
     """Return the dataset's tables by name, those that only some of the formats have included."""
     tables = tables_of.tables(reading.shape, reading.source, reading.times)
@@ -88,15 +72,7 @@ def tables_for(reading: Reading, formats: Iterable[str] = ()) -> Tables:
     return tables
 
 
-def job_of(reading: Reading, formats: tuple[str, ...], *, target: Path, scratch: Path) -> Job:
-    """Return the job that writes this reading."""
-    parent = reading.source.parent
-    return Job(parent._meta.label, parent.pk, reading.cutoff, formats, target, scratch, reading.excluded, reading.times)
-
-
-def write_portions(
-    job: Job, reading: Reading, *, processes: int | None = None, caller_works: bool = False
-) -> Iterator[PortionResult]:
+def write_portions(job: Job, *, processes: int | None = None, caller_works: bool = False) -> Iterator[PortionResult]:
     """Write a job's portions, on every core if there are enough portions, and yield them in order.
 
     Args:
@@ -105,12 +81,11 @@ def write_portions(
     """
     if connection.in_atomic_block:
         processes = 1  # other processes cannot see what this transaction has written
-    _reading_and_tables(job, reading)
-    (job.scratch / SHAPE).write_bytes(pickle.dumps(reading.shape))
+    (job.scratch / JOB).write_bytes(pickle.dumps(job))
     database = connections["default"].settings_dict["NAME"]
     yield from in_order(
         write,
-        _portions(job, reading),
+        _portions(job),
         processes=processes,
         chunk=1,
         min_items=MIN_PORTIONS,
@@ -120,49 +95,36 @@ def write_portions(
     )
 
 
-def _portions(job: Job, reading: Reading) -> Iterator[Portion]:
-    source = reading.source
+def _portions(job: Job) -> Iterator[Portion]:
+    source = job.reading.source
     if isinstance(source, StudySource):
-        placed = Placement.objects.filter(version__study=source.study, placed_at__lte=job.cutoff)
+        placed = Placement.objects.filter(version__study=source.study, placed_at__lte=job.reading.cutoff)
         keys = placed.order_by("pk").values_list("pk", flat=True).iterator(chunk_size=2000)
         size = PEOPLE
     else:
         keys = iter(range(1, source.collection.planned + 1))
         size = MATCHES
-    number, portion_keys = 0, []
-    for key in keys:
-        portion_keys.append(key)
-        if len(portion_keys) == size:
-            yield Portion(job, number, portion_keys[0], portion_keys[-1])
-            number, portion_keys = number + 1, []
-    if portion_keys or number == 0:
-        yield Portion(job, number, *((portion_keys[0], portion_keys[-1]) if portion_keys else (1, 0)))
+    for number in count():
+        chunk = list(islice(keys, size))
+        if number and not chunk:
+            return
+        yield Portion(job.scratch, number, *((chunk[0], chunk[-1]) if chunk else (1, 0)))
 
 
-_cache: dict[Job, tuple[Reading, Tables]] = {}
-
-
-def _reading_and_tables(job: Job, reading: Reading | None = None) -> tuple[Reading, Tables]:
-    """Return what all portions of a job read and write, built once in each process."""
-    if (cached := _cache.get(job)) is None:
-        if reading is None:
-            shape = pickle.loads((job.scratch / SHAPE).read_bytes())
-            parent = apps.get_model(job.model).objects.get(pk=job.pk)
-            reading = reading_of(parent, job.cutoff, shape, excluded=job.excluded, times=job.times)
-        cached = reading, tables_for(reading, job.formats)
-        _cache.clear()
-        _cache[job] = cached
-    return cached
+@lru_cache(maxsize=1)
+def _job_in(scratch: Path) -> tuple[Job, Tables]:
+    """Return the job of all portions and its tables, read once in each process."""
+    job: Job = pickle.loads((scratch / JOB).read_bytes())
+    return job, tables_for(job.reading, job.formats)
 
 
 def write(portion: Portion) -> PortionResult:
     """Write one portion. Writing the same portion again gives the same result."""
-    job = portion.job
-    reading, tables = _reading_and_tables(job)
-    folder = job.scratch / f"{portion.number}"
+    job, tables = _job_in(portion.scratch)
+    folder = portion.scratch / f"{portion.number}"
     folder.mkdir(exist_ok=True)
     with Pieces(folder, files_of(job.formats, tables, about=False)) as pieces:
-        flow = _PortionWriter(pieces, job.target).run(reading, first=portion.first, last=portion.last)
+        flow = _PortionWriter(pieces, job.target).run(job.reading, first=portion.first, last=portion.last)
     return PortionResult(folder, pieces.rows, flow)
 
 
