@@ -683,12 +683,14 @@ class PlayedMatch:
 
     @cached_property
     def decisions(self) -> list[Decision]:
-        scrubbed, choices = self.scrubber.move, self.reading.shape.choices
-        moves = (row for row in self.log if row.kind == "move")
-        return [
-            Decision(self, i, row, scrubbed(row.data["move"], choices=choices, limit=MESSAGE_LIMIT))
-            for i, row in enumerate(moves, start=1)
-        ]
+        choices = self.reading.shape.choices
+        made = []
+        for number, row in enumerate((row for row in self.log if row.kind == "move"), start=1):
+            move = self.scrubber.move(row.data["move"], choices=choices, limit=MESSAGE_LIMIT)
+            since = row.shown_at or row.asked_at
+            seconds = round((row.at - since).total_seconds(), 3) if since else None
+            made.append(Decision(number, row, row.data["role"], row.data.get("by"), move, seconds))
+        return made
 
     @cached_property
     def messages(self) -> list[Decision]:
@@ -696,53 +698,25 @@ class PlayedMatch:
         return [decision for decision in self.decisions if decision.message is not None]
 
 
-class Decision:
-    """One move of a match."""
+class Decision(NamedTuple):
+    """One move of a match.
 
-    def __init__(self, match: PlayedMatch, move_number: int, row: LoggedEvent | Event, move: dict[str, Any]):
-        self.match = match
-        self.move_number = move_number
-        self.row = row
-        self.role: str = row.data["role"]
-        self.by: str | None = row.data.get("by")
-        self.move = move
+    Attributes:
+        move_number: its number within the match, from 1.
+        by: who moved in the role's place; None if it was the role's player.
+        seconds: from showing the question (for agents: from asking it) to the answer.
+    """
+
+    move_number: int
+    row: LoggedEvent | Event
+    role: str
+    by: str | None
+    move: dict[str, Any]
+    seconds: float | None
 
     @property
     def message(self) -> str | None:
         return self.move.get("message")
-
-    @property
-    def round(self) -> int | None:
-        """The game's own count of rounds."""
-        return self.match.stages[self.move_number - 1][0]
-
-    @property
-    def phase(self) -> str | None:
-        """The game's name for this part of the round."""
-        return self.match.stages[self.move_number - 1][1]
-
-    @property
-    def refused(self) -> int | None:
-        """Number of refused attempts before this move; unknown for imported matches."""
-        if self.match.imported:
-            return None
-        return self.row.refused + self.match.illegal_attempts.get(self.row.number, 0)
-
-    @property
-    def answered(self) -> bool:
-        """Whether someone answered: the seat's player or a substitute, not the clock."""
-        return self.by != "clock"
-
-    @property
-    def answered_at(self) -> datetime | None:
-        """When the move was made; unknown for imported matches."""
-        return None if self.match.imported else self.row.at
-
-    @property
-    def seconds(self) -> float | None:
-        """Seconds from showing the question (for agents: from asking it) to the answer."""
-        since = self.row.shown_at or self.row.asked_at
-        return round((self.row.at - since).total_seconds(), 3) if since else None
 
 
 def facts_of(enrolment: Enrolment, cutoff: datetime) -> gate.ParticipantFacts:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from datetime import datetime
 from typing import Any
 
 from exports.csvsafe import plain
@@ -89,24 +88,25 @@ def _seat(match: PlayedMatch, role: str) -> dict[str, Any]:
 def _events(match: PlayedMatch) -> list[dict[str, Any]]:
     """Return the log with the time of every event and, for moves, the fate of the turn."""
     decisions = {decision.row.number: decision for decision in match.decisions}
-    times = match.reading.times
-
-    def at(moment: datetime | None) -> datetime | None:
-        return None if match.imported else cut(moment, times)
+    times, imported = match.reading.times, match.imported
 
     def turn(decision: Decision) -> dict[str, Any]:
+        row = decision.row
+        number, phase = match.stages[decision.move_number - 1]
         known = {
-            "round": decision.round,
-            "phase": decision.phase,
-            "asked_at": cut(decision.row.asked_at, times),
-            "shown_at": cut(decision.row.shown_at, times),
-            "answered_at": cut(decision.answered_at, times),
+            "round": number,
+            "phase": phase,
+            "asked_at": cut(row.asked_at, times),
+            "shown_at": cut(row.shown_at, times),
+            "answered_at": None if imported else cut(row.at, times),
             "seconds": decision.seconds,
-            "refused": decision.refused,
+            "refused": None if imported else row.refused + match.illegal_attempts.get(row.number, 0),
         }
         return {name: value for name, value in known.items() if value is not None}
 
     return [
-        {**event, "turn": turn(decisions[row.number])} if row.number in decisions else {**event, "at": at(row.at)}
+        {**event, "turn": turn(decisions[row.number])}
+        if row.number in decisions
+        else {**event, "at": None if imported else cut(row.at, times)}
         for event, row in zip(match.events, match.log, strict=True)
     ]
