@@ -77,22 +77,12 @@ def export(
         totals = _write_data(reading, tables, target, format_names, on_progress, processes, caller_works)
         all_tables = _write_about(reading, tables, target, format_names, totals)
         target.close()
-        facts = DatasetFacts(
-            source=reading.source,
-            publication=readme.as_data(readme.publication_of(reading.source.parent), title=reading.source.title),
-            notice=_notice(reading),
-            cutoff=cell(reading.cutoff),
-            tables=all_tables,
-            files=target.entries,
-            flow=totals.as_dict(),
-            versions=reading.source.versions(),
-            excluded=reading.excluded,
-            software=_software(),
-        )
-        metadata.write(target, facts, cutoff=reading.cutoff)
-        target.open(readme.FILE).writelines(readme.readme(facts, times=reading.times))
+        publication = readme.as_data(readme.publication_of(reading.source.parent), title=reading.source.title)
+        facts = DatasetFacts(reading, publication, all_tables, target.entries, totals.as_dict(), _software())
+        metadata.write(target, facts)
+        target.open(readme.FILE).writelines(readme.readme(facts))
         target.close()
-        new_manifest = _manifest(reading, facts, format_names)
+        new_manifest = _manifest(facts, format_names)
         target.seal(new_manifest.rendered())
     return new_manifest
 
@@ -173,7 +163,9 @@ def _write_about(
             for row in of_table:
                 pieces.row(name, row)
     target.join(folder, pieces.rows)
-    document = codebook.markdown(all_tables.values(), title=reading.source.title, notice=_notice(reading))
+    document = codebook.markdown(
+        all_tables.values(), title=reading.source.title, notice=manifest.notice_of(reading.source.purpose)
+    )
     target.open("codebook.md").writelines(document)
     exported_versions = [versions.exported_version(version) for version in reading.source.versions()]
     target.write(versions.FILE, json.dumps(exported_versions, indent=2) + "\n")
@@ -197,16 +189,12 @@ def _cells(reading: Reading, totals: gate.Flow) -> Iterator[Row]:
         yield Row(**row, **{kind: totals.cells[row["version"], row["cell"], kind] for kind in kinds})
 
 
-def _notice(reading: Reading) -> str:
-    return manifest.NOTICES.get(reading.source.purpose, manifest.NOTICE)
-
-
 def _software() -> dict[str, str]:
     return {"name": "Parley", "version": manifest.software_version(), "code_revision": code_revision()}
 
 
-def _manifest(reading: Reading, facts: DatasetFacts, formats: tuple[str, ...]) -> Manifest:
-    source = reading.source
+def _manifest(facts: DatasetFacts, formats: tuple[str, ...]) -> Manifest:
+    reading, source = facts.reading, facts.source
     files = dict(sorted(facts.files.items()))
     return Manifest(
         study={"slug": source.slug, "title": source.title, "purpose": source.purpose, "source": source.origin},
