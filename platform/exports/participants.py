@@ -288,7 +288,7 @@ class Participant:
         of_cell = Place(
             version=self.version.number,
             cell=self.cell.number,
-            kind=mask(designs.kind_of(self.cell)),
+            cell_kind=mask(designs.kind_of(self.cell)) or None,
             factors=self.factors,
             whole_groups=self.cell.plan.checks.whole_groups,
         )
@@ -299,8 +299,8 @@ class Participant:
             place = replace(
                 of_cell,
                 session=number,
-                stage=step.get("stage", ""),
-                passes=".".join(map(mask, step.get("passes", ()))),
+                stage=step.get("stage") or None,
+                pass_=".".join(map(mask, step.get("passes", ()))) or None,
                 repeat=step.get("repeat", 1),
                 cluster=self._cluster(seat.step),
                 factors={**self.factors, **{name: mask(level) for name, level in designs.levels_at(step).items()}},
@@ -310,7 +310,7 @@ class Participant:
             )
         return played
 
-    def _cluster(self, position: int) -> str:
+    def _cluster(self, position: int) -> str | None:
         """Return what a match shares with all others of its cohort, or of its group if that was formed once.
 
         A group is known by its first match.
@@ -320,7 +320,7 @@ class Participant:
             return f"{self.version.number}.{cohort}"
         kept = steps[position - 1].get("keep") if position else None
         if kept is None:
-            return ""
+            return None
         seats = self.enrolment.seats.all()
         return next(str(seat.match.uid) for seat in seats if seat.step and steps[seat.step - 1].get("keep") == kept)
 
@@ -392,37 +392,27 @@ class Participant:
 
 @dataclass(frozen=True)
 class Place:
-    """The position of a match in its source.
+    """The position of a match in its source, as its transcript and the table of matches have it (`derived.Matches`).
 
     Attributes:
-        cell: in collections, the number of the configuration.
-        kind: the published kind of its configuration, if it has one.
-        factors: the level of each factor, those within participants included.
-        session: the position of the match within the enrolment, counted from the first.
-        stage: the name of its stage in the plan.
-        passes: the levels of the pass through the stage's blocks, joined by dots.
-        repeat: the number of the match within its stage, from 1.
-        cluster: what it shares with the other matches of its cohort, or of its group if that was formed once.
-        repetition: number of earlier items of a collection with this configuration and line-up, plus one.
-        environment: the rule behind a collection's line-up.
-        name: the name of an imported game at its source.
-        unverified: why an imported game breaks our rules; empty if it does not.
+        pass_: the key `pass` of the transcript.
+        unverified: why an imported game breaks our rules, with names.
         names: display names of people in an imported game.
         whole_groups: whether excluding one person excludes the match.
     """
 
     version: int
     cell: int | None = None
-    kind: str = ""
+    cell_kind: str | None = None
     factors: Mapping[str, str] = field(default_factory=dict)
     session: int | None = None
-    stage: str = ""
-    passes: str = ""
+    stage: str | None = None
+    pass_: str | None = None
     repeat: int | None = None
-    cluster: str = ""
+    cluster: str | None = None
     repetition: int | None = None
-    environment: str = ""
-    name: str = ""
+    environment: str | None = None
+    name: str | None = None
     unverified: str = ""
     names: tuple[str, ...] = ()
     whole_groups: bool = False

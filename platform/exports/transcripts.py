@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from exports.codebook import KEYS
 from exports.csvsafe import plain
 from exports.participants import Decision, PlayedMatch
 from exports.times import cut
@@ -18,32 +19,21 @@ ABOUT_EVENTS = ("number", "kind", "at", "turn")
 
 def transcript(match: PlayedMatch) -> dict[str, Any]:
     """Return one match as a line of transcripts.jsonl; the codebook says what its keys mean."""
-    place, times = match.place, match.reading.times
-    started_at, ended_at = match.started_at, match.ended_at
-    return {
+    times, started_at, ended_at = match.reading.times, match.started_at, match.ended_at
+    values = {
+        **vars(match.place),
+        "pass": match.place.pass_,
         "match": match.uid,
         "game": match.match.game,
         "rules_version": match.match.rules_version,
-        "version": place.version,
-        "cell": place.cell,
-        "factors": dict(place.factors),
-        "cell_kind": place.kind or None,
         "purpose": str(match.match.purpose),
         "source": match.reading.source.origin,
-        "name": place.name or None,
         "unverified": match.unverified,
         "config": match.match.config,
         "seed": match.match.seed,
         "started_at": cut(started_at, times),
         "ended_at": cut(ended_at, times),
         "seconds": round((ended_at - started_at).total_seconds(), 3) if started_at and ended_at else None,
-        "session": place.session,
-        "stage": place.stage or None,
-        "pass": place.passes or None,
-        "repeat": place.repeat,
-        "cluster": place.cluster or None,
-        "repetition": place.repetition,
-        "environment": place.environment or None,
         "ended_how": match.ended_how,
         "players": {role: match.player(role) for role in match.seats},
         "seats": {role: _seat(match, role) for role in match.seats},
@@ -54,6 +44,7 @@ def transcript(match: PlayedMatch) -> dict[str, Any]:
         "reasons": list(match.reasons),
         "in_dataset": not match.reasons,
     }
+    return {key: values[key] for key in KEYS}
 
 
 def as_line(transcript: Mapping[str, Any]) -> str:
