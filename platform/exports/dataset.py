@@ -151,7 +151,7 @@ def _write_about(
     target.write("flow.json", json.dumps(flow, indent=2) + "\n")
     target.write(figure.FILE, figure.flow_svg(flow, title=f"{reading.source.title}: flow"))
     all_tables = dict(tables)
-    rows: dict[str, Iterable[Any]] = {"flow": _flow_rows(flow), "cells": _cells(reading, totals)}
+    rows: dict[str, Iterable[Any]] = {"flow": _flow(flow), "cells": _cells(reading, totals)}
     if isinstance(reading.source, CollectionSource) and (rated := ratings_of(reading.source.collection)):
         all_tables["ratings"], rows["ratings"] = table_of(Ratings, reading.design), rated
     rows["codebook"] = codebook.entries(all_tables.values())
@@ -177,10 +177,9 @@ def _write_about(
     return list(all_tables.values())
 
 
-def _flow_rows(flow: dict[str, Any]) -> Iterator[Row]:
-    for stage in flow["stages"]:
-        for what, count in [("reached", stage["reached"]), *stage["left"].items()]:
-            yield Row(stage=stage["stage"], what=what, participants=count)
+def _flow(flow: dict[str, Any]) -> Iterator[Row]:
+    for stage, what, participants in gate.flow_rows(flow):
+        yield Row(stage=stage, what=what, participants=participants)
 
 
 def _cells(reading: Reading, totals: gate.Flow) -> Iterator[Row]:

@@ -13,14 +13,13 @@ from pathlib import Path
 from django.conf import settings
 from django.db import connection, connections
 
-from collecting.models import Collection
 from exports import derived, gate, glee_files, otree_wide
 from exports import tables as tables_of
 from exports.collected import collection_matches
 from exports.csvsafe import encoded
 from exports.formats import Tables, files_of
 from exports.parallel import in_order
-from exports.participants import PlayedMatch, Reading
+from exports.participants import Participant, PlayedMatch, Reading
 from exports.pieces import Pieces
 from exports.processes import prepare
 from exports.sources import StudySource
@@ -123,73 +122,67 @@ def write(portion: Portion) -> PortionResult:
     job, tables = _job_in(portion.scratch)
     folder = portion.scratch / f"{portion.number}"
     folder.mkdir(exist_ok=True)
+    source, flow = job.reading.source, gate.Flow()
     with Pieces(folder, files_of(job.formats, tables, about=False)) as pieces:
-        flow = _PortionWriter(pieces, job.target).run(job.reading, first=portion.first, last=portion.last)
+        writer = _PortionWriter(pieces, job.target, flow)
+        if isinstance(source, StudySource):
+            for participant in job.reading.participants(first=portion.first, last=portion.last):
+                writer.write_participant(participant)
+        else:
+            items = collection_matches(job.reading, source.collection, first=portion.first, last=portion.last)
+            for item, played in items:
+                reasons = ("not_begun",) if played is None else played.reasons
+                flow.count_match(reasons=reasons, unverified=bool(item.unverified))
+                if played is not None:
+                    writer.write_match(played)
     return PortionResult(folder, pieces.rows, flow)
 
 
+@dataclass(frozen=True)
 class _PortionWriter:
-    """One pass over people and matches that fills all tables and all other files at once.
+    """Fills all tables and all other files at once.
 
-    Args:
+    Attributes:
         target: the dataset's own folder, for files that belong to a single match.
     """
 
-    def __init__(self, pieces: Pieces, target: Path):
-        self._pieces, self._target = pieces, target
+    pieces: Pieces
+    target: Path
+    flow: gate.Flow
 
-    def run(self, reading: Reading, *, first: int, last: int) -> gate.Flow:
-        source, flow = reading.source, gate.Flow()
-        if isinstance(source, StudySource):
-            self._write_people(reading, flow, first, last)
-        else:
-            self._write_collection(reading, source.collection, flow, first, last)
-        return flow
+    def write_participant(self, participant: Participant) -> None:
+        """Write a participant, and the matches of which they are the first one."""
+        self.flow.count(stage=participant.stage, reasons=participant.reasons)
+        self.flow.count_cell(participant.version.number, participant.cell_number, "participants")
+        for table, row in tables_of.people_rows(participant):
+            self.pieces.row(table, row)
+        self.pieces.row(otree_wide.NAME, participant)
+        for match in participant.matches:
+            if match.is_first_participant(participant.enrolment):
+                self.flow.count_match(reasons=match.reasons)
+                self.write_match(match)
 
-    def _write_people(self, reading: Reading, flow: gate.Flow, first: int, last: int) -> None:
-        for participant in reading.participants(first=first, last=last):
-            flow.count(stage=participant.stage, reasons=participant.reasons)
-            flow.count_cell(participant.version.number, participant.cell_number, "participants")
-            for table, row in tables_of.people_rows(participant):
-                self._pieces.row(table, row)
-            self._pieces.row(otree_wide.NAME, participant)
-            for match in participant.matches:
-                if match.is_first_participant(participant.enrolment):
-                    flow.count_match(reasons=match.reasons)
-                    self._write_match(match, flow)
-
-    def _write_collection(
-        self, reading: Reading, collection: Collection, flow: gate.Flow, first: int, last: int
-    ) -> None:
-        for item, played in collection_matches(reading, collection, first=first, last=last):
-            reasons = ("not_begun",) if played is None else played.reasons
-            flow.count_match(reasons=reasons, unverified=bool(item.unverified))
-            if played is not None:
-                self._write_match(played, flow)
-
-    def _write_match(self, match: PlayedMatch, flow: gate.Flow) -> None:
+    def write_match(self, match: PlayedMatch) -> None:
         """Write a match that has begun, or only its costs."""
-        flow.count_cell(match.place.version, match.place.cell, "matches")
+        self.flow.count_cell(match.place.version, match.place.cell, "matches")
         if match.reasons:
             for row in tables_of.excluded_call_rows(match):
-                self._pieces.row("excluded_calls", row)
+                self.pieces.row("excluded_calls", row)
         else:
-            flow.count_cell(match.place.version, match.place.cell, "matches_in_dataset")
-        if match.exported:
-            self._write_match_tables(match)
-
-    def _write_match_tables(self, match: PlayedMatch) -> None:
+            self.flow.count_cell(match.place.version, match.place.cell, "matches_in_dataset")
+        if not match.exported:
+            return
         line = transcript(match)
         for name, (_columns, rows) in derived.ROWS.items():
             for row in rows(line):
-                self._pieces.row(name, row)
+                self.pieces.row(name, row)
         if match.reading.source.asks_models:
             for call, tools in tables_of.call_rows(match):
-                self._pieces.row("llm_calls", call)
+                self.pieces.row("llm_calls", call)
                 for tool in tools:
-                    self._pieces.row("tool_calls", tool)
-        if TRANSCRIPTS in self._pieces:
-            self._pieces.line(TRANSCRIPTS, encoded(as_line(line)))
-        if glee_files.LISTING in self._pieces and not match.reasons:
-            for written in glee_files.write_game(match, self._target):
-                self._pieces.line(glee_files.LISTING, written)
+                    self.pieces.row("tool_calls", tool)
+        if TRANSCRIPTS in self.pieces:
+            self.pieces.line(TRANSCRIPTS, encoded(as_line(line)))
+        if glee_files.LISTING in self.pieces and not match.reasons:
+            for written in glee_files.write_game(match, self.target):
+                self.pieces.line(glee_files.LISTING, written)
