@@ -16,6 +16,7 @@ from marketplaces.prolific import publishing
 from marketplaces.prolific.models import Publication
 from marketplaces.prolific.standin import TOKEN, StandIn
 from marketplaces.prolific.standin.market import Submission, new_id
+from marketplaces.tests.doing import finish
 from participants.models import Enrolment
 from payouts.payers import Order
 from studies.models import Study
@@ -56,12 +57,7 @@ class Worker:
 
     def finish(self, *, correctly: bool = True) -> Enrolment:
         """Go from the link to the last page here."""
-        person = self.arrive()
-        building.consent(person)
-        building.read_instructions(person)
-        building.play(person)
-        building.answer_quiz(person, correctly=correctly)
-        return self.person
+        return finish(self.arrive(), correctly=correctly)
 
     def submit(self, kind: str = "completed") -> None:
         """Submit at the stand-in with one of the study's codes, or any other."""
