@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
 from itertools import count
@@ -131,10 +131,7 @@ class Worker:
         return f"/admin/marketplaces/submission/{self.row.pk}/{name}/"
 
     def order(self, reason: str, amount: str | None = None, **changes: Any) -> Order:
-        """Return the order that the ledger would have paid."""
-        row, identity = self.person.ledger.get(reason=reason), self.person.identity
-        order = Order(row.uid, reason, row.amount, row.currency, identity.worker, identity.details)
-        return replace(order, **{**({"amount": Decimal(amount)} if amount else {}), **changes})
+        return doing.order(self.person, reason, amount, **changes)
 
     def paid(self, reason: str) -> list[Decimal]:
         """Return each payment that the stand-in made to them for this reason."""

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
+from decimal import Decimal
+from typing import Any
 
 from django.contrib.auth.models import User
 from django.test import Client
@@ -13,6 +16,7 @@ from marketplaces.models import Account
 from participants.models import Enrolment
 from payouts import deciding, paying
 from payouts.models import LedgerRow, Transfer
+from payouts.payers import Order
 from rights.members import give
 from rights.roles import Role
 from studies.models import Study
@@ -51,3 +55,10 @@ def pay_all(study: Study) -> dict[str, LedgerRow]:
         if not rows.filter(state__in=("approved", "sent")).exists():
             break
     return {row.reason: row for row in rows.all()}
+
+
+def order(person: Enrolment, reason: str, amount: str | None = None, **changes: Any) -> Order:
+    """Return the order that the ledger would have paid."""
+    row, identity = person.ledger.get(reason=reason), person.identity
+    own = Order(row.uid, reason, row.amount, row.currency, identity.worker, identity.details)
+    return replace(own, **{**({"amount": Decimal(amount)} if amount else {}), **changes})

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from decimal import Decimal
 from typing import Any
 
 from django.http import HttpResponse
@@ -16,7 +15,7 @@ from marketplaces.prolific import publishing
 from marketplaces.prolific.models import Publication
 from marketplaces.prolific.standin import TOKEN, StandIn
 from marketplaces.prolific.standin.market import Submission, new_id
-from marketplaces.tests.doing import finish
+from marketplaces.tests.doing import finish, order
 from participants.models import Enrolment
 from payouts.payers import Order
 from studies.models import Study
@@ -65,16 +64,7 @@ class Worker:
         self.desk.standin.market.complete(self.submission.id, codes.get(kind, kind))
 
     def order(self, reason: str, amount: str | None = None) -> Order:
-        """Return the order that the ledger would have paid."""
-        row = self.person.ledger.get(reason=reason)
-        return Order(
-            uid=row.uid,
-            reason=reason,
-            amount=Decimal(amount) if amount else row.amount,
-            currency=row.currency,
-            worker=self.person.identity.worker,
-            details=self.person.identity.details,
-        )
+        return order(self.person, reason, amount)
 
 
 class Desk:
