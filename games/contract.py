@@ -25,6 +25,7 @@ from games.examples import (
     ContractBroken,
     cases,
     config_value,
+    each_once,
     play_random,
     require,
     script_answer,
@@ -721,7 +722,7 @@ def missing_parts(key: str) -> list[str]:
 
 def failed_checks(key: str) -> list[str]:
     """Return the checks that the game fails, each with its reason."""
-    problems = []
+    failures = []
     try:
         game_cases = cases(key)
     except GameError as error:
@@ -731,8 +732,8 @@ def failed_checks(key: str) -> list[str]:
             try:
                 contract_check(case)
             except Exception as error:  # noqa: BLE001 - any exception from a game is a failed check
-                problems.append(f"{name}: {type(error).__name__}: {error} [{case}]")
-    return problems
+                failures.append((f"{name}: {type(error).__name__}: {error}", case))
+    return each_once(failures)
 
 
 def main(keys: Sequence[str] = ()) -> int:

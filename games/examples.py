@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from importlib import import_module
@@ -266,6 +266,14 @@ def cases_of(game: type[Game[Any, Any]], examples: Examples) -> list[Case]:
     """Return cases for the default configuration and for the examples, or for some guesses if there are none."""
     configs = [{}, *examples.configs] if examples.configs else [{}, *_guesses(game)]
     return [Case(game, config, seed, examples) for seed, config in enumerate(configs, start=1)]
+
+
+def each_once(problems: Iterable[tuple[str, Case]]) -> list[str]:
+    """Return each problem with the first case that has it, and with the number of the other cases."""
+    found: dict[str, list[Case]] = {}
+    for problem, case in problems:
+        found.setdefault(problem, []).append(case)
+    return [f"{problem} [{of[0]}{f'; and {len(of) - 1} more' * (len(of) > 1)}]" for problem, of in found.items()]
 
 
 def _guesses(game: type[Game[Any, Any]], most: int = 4) -> list[dict[str, Json]]:

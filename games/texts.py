@@ -26,7 +26,12 @@ def _money(context: Any, amount: float) -> str:
     return in_amounts(amount, context.get("amounts", "dollars"))
 
 
-_environment = BoundedEnvironment({"money": _money, "percent": percent, "number": number, "exact": exact})
+def _number(value: float) -> str:
+    """Return `number`; with a variable that there is not, the operator fails by its name, as `round` does not."""
+    return number(+value)
+
+
+_environment = BoundedEnvironment({"money": _money, "percent": percent, "number": _number, "exact": exact})
 NO_FILE = "<template>"
 """Jinja's name in tracebacks for a template without a file."""
 

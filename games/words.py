@@ -50,7 +50,7 @@ def points(amount: float) -> str:
 
 def plain_points(amount: float) -> str:
     """Return the number for `points`: four digits if two decimals would show 0, a power of ten beyond 1e15."""
-    if abs(amount) >= 1e15 or (0 < abs(amount) < 1 and abs(round(amount, 2) - amount) > 1e-9):
+    if abs(amount) >= 1e15 or (amount and not round(amount, 2)):
         return f"{amount:.4g}"
     digits = f"{amount:,.2f}".rstrip("0").rstrip(".")
     return "0" if digits == "-0" else digits

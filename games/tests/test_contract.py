@@ -251,3 +251,9 @@ def test_missing_parts_of_a_folder_are_named(tmp_path, monkeypatch) -> None:
 def test_unknown_game_fails(capsys) -> None:
     assert contract.main(["no_such_game"]) == 1
     assert "There is no game" in capsys.readouterr().out
+
+
+def test_a_problem_of_several_configurations_is_reported_once() -> None:
+    found = [("a screen is missing", case) for case in cases_of(Guessing, Examples())]
+    (line,) = examples.each_once(found)
+    assert line.startswith("a screen is missing [") and f"seed 1; and {len(found) - 1} more" in line

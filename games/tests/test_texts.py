@@ -82,3 +82,9 @@ def test_instructions_name_no_seat_that_may_still_change(game, config, role, cal
     assert f"**{called}**" in text
     assert (role_title in text) == (called == role_title)
     assert f"**{role_title}**" in configured.instructions(role)
+
+
+@pytest.mark.parametrize("shown", ["number", "exact", "money", "percent"])
+def test_unknown_variable_is_named_whatever_formats_it(shown: str) -> None:
+    with pytest.raises(BadText, match="prise"):
+        texts.render(f"{{{{ prise|{shown} }}}}", SAMPLE)

@@ -33,14 +33,14 @@ class _OwnKeys:
     reasons = column.json("Every reason for exclusion.")
 
 
-_KEYS = (
+KEYS = (
     "match game rules_version version cell factors cell_kind purpose source name unverified config seed started_at "
     "ended_at seconds session stage pass repeat cluster repetition environment ended_how players seats events "
     "rounds payoffs metrics reasons in_dataset"
 ).split()
+"""The keys of a line of transcripts.jsonl, in order."""
 _DESCRIBED = described_in(Matches) | described_in(_OwnKeys)
-TRANSCRIPT = Table("transcripts", "One match in the dataset per line.", [_DESCRIBED[key].column(key) for key in _KEYS])
-"""A line of transcripts.jsonl: its keys in order."""
+TRANSCRIPT = Table("transcripts", "One match in the dataset per line.", [_DESCRIBED[key].column(key) for key in KEYS])
 
 
 def entries(tables: Iterable[Table]) -> Iterator[Row]:

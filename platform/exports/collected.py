@@ -49,11 +49,11 @@ def collection_matches(
                 version=1,
                 cell=cell,
                 factors=source.levels(cell) if cell else {},
-                name=item.name,
+                name=item.name or None,
                 unverified=item.unverified,
                 names=tuple(item.names),
                 repetition=_repetition_number(collection, item.number),
-                environment=collection.document.get("environment", ""),
+                environment=collection.document.get("environment") or None,
             )
             yield item, PlayedMatch(reading, matches[key], place, logs.get(key, []), seats.get(key, []))
 

@@ -24,7 +24,8 @@ from exports.metadata.facts import DatasetFacts
 from exports.participants import Reading
 from exports.pieces import Pieces
 from exports.portions import tables_for
-from exports.sources import CollectionSource, Source
+from exports.shape import of_configurations
+from exports.sources import CollectionSource, Source, StudySource, source_of
 from exports.tables import Ratings
 from exports.times import Times
 from studies.launching import code_revision
@@ -76,22 +77,12 @@ def export(
         totals = _write_data(reading, tables, target, format_names, on_progress, processes, caller_works)
         all_tables = _write_about(reading, tables, target, format_names, totals)
         target.close()
-        facts = DatasetFacts(
-            source=reading.source,
-            publication=readme.as_data(readme.publication_of(reading.source.parent), title=reading.source.title),
-            notice=_notice(reading),
-            cutoff=cell(reading.cutoff),
-            tables=all_tables,
-            files=target.entries,
-            flow=totals.as_dict(),
-            versions=reading.source.versions(),
-            excluded=reading.excluded,
-            software=_software(),
-        )
-        metadata.write(target, facts, cutoff=reading.cutoff)
-        target.open(readme.FILE).writelines(readme.readme(facts, times=reading.times))
+        publication = readme.as_data(readme.publication_of(reading.source.parent), title=reading.source.title)
+        facts = DatasetFacts(reading, publication, all_tables, target.entries, totals.as_dict(), _software())
+        metadata.write(target, facts)
+        target.open(readme.FILE).writelines(readme.readme(facts))
         target.close()
-        new_manifest = _manifest(reading, facts, format_names)
+        new_manifest = _manifest(facts, format_names)
         target.seal(new_manifest.rendered())
     return new_manifest
 
@@ -104,7 +95,9 @@ def reading_of(
     times: Times = "exact",
 ) -> Reading:
     """Return what to write, as of `cutoff` (default: now)."""
-    return portions.reading_of(source, cutoff or timezone.now(), excluded=excluded, times=times)
+    source = source if isinstance(source, StudySource | CollectionSource) else source_of(source)
+    shape = of_configurations(source.configurations())
+    return Reading(source, cutoff or timezone.now(), shape, excluded=excluded, times=times)
 
 
 def _all_file_names(tables: Tables, source: Source) -> list[str]:
@@ -139,8 +132,8 @@ def _write_data(
     flow, expected = gate.Flow(), reading.expected_matches()
     target.open_for_pieces(files_of(formats, tables, about=False))
     with tempfile.TemporaryDirectory(dir=target.path, prefix=PIECES) as scratch:
-        job = portions.job_of(reading, formats, target=target.path, scratch=Path(scratch))
-        for portion in portions.write_portions(job, reading, processes=processes, caller_works=caller_works):
+        job = portions.Job(reading, formats, target.path, Path(scratch))
+        for portion in portions.write_portions(job, processes=processes, caller_works=caller_works):
             target.join(portion.folder, portion.rows)
             flow.add(portion.flow)
             on_progress(Progress(done=flow.matches_seen, total=max(expected, flow.matches_seen), bytes=target.bytes))
@@ -158,7 +151,7 @@ def _write_about(
     target.write("flow.json", json.dumps(flow, indent=2) + "\n")
     target.write(figure.FILE, figure.flow_svg(flow, title=f"{reading.source.title}: flow"))
     all_tables = dict(tables)
-    rows: dict[str, Iterable[Any]] = {"flow": _flow_rows(flow), "cells": _cells(reading, totals)}
+    rows: dict[str, Iterable[Any]] = {"flow": _flow(flow), "cells": _cells(reading, totals)}
     if isinstance(reading.source, CollectionSource) and (rated := ratings_of(reading.source.collection)):
         all_tables["ratings"], rows["ratings"] = table_of(Ratings, reading.design), rated
     rows["codebook"] = codebook.entries(all_tables.values())
@@ -170,7 +163,9 @@ def _write_about(
             for row in of_table:
                 pieces.row(name, row)
     target.join(folder, pieces.rows)
-    document = codebook.markdown(all_tables.values(), title=reading.source.title, notice=_notice(reading))
+    document = codebook.markdown(
+        all_tables.values(), title=reading.source.title, notice=manifest.notice_of(reading.source.purpose)
+    )
     target.open("codebook.md").writelines(document)
     exported_versions = [versions.exported_version(version) for version in reading.source.versions()]
     target.write(versions.FILE, json.dumps(exported_versions, indent=2) + "\n")
@@ -182,10 +177,9 @@ def _write_about(
     return list(all_tables.values())
 
 
-def _flow_rows(flow: dict[str, Any]) -> Iterator[Row]:
-    for stage in flow["stages"]:
-        for what, count in [("reached", stage["reached"]), *stage["left"].items()]:
-            yield Row(stage=stage["stage"], what=what, participants=count)
+def _flow(flow: dict[str, Any]) -> Iterator[Row]:
+    for stage, what, participants in gate.flow_rows(flow):
+        yield Row(stage=stage, what=what, participants=participants)
 
 
 def _cells(reading: Reading, totals: gate.Flow) -> Iterator[Row]:
@@ -194,16 +188,12 @@ def _cells(reading: Reading, totals: gate.Flow) -> Iterator[Row]:
         yield Row(**row, **{kind: totals.cells[row["version"], row["cell"], kind] for kind in kinds})
 
 
-def _notice(reading: Reading) -> str:
-    return manifest.NOTICES.get(reading.source.purpose, manifest.NOTICE)
-
-
 def _software() -> dict[str, str]:
     return {"name": "Parley", "version": manifest.software_version(), "code_revision": code_revision()}
 
 
-def _manifest(reading: Reading, facts: DatasetFacts, formats: tuple[str, ...]) -> Manifest:
-    source = reading.source
+def _manifest(facts: DatasetFacts, formats: tuple[str, ...]) -> Manifest:
+    reading, source = facts.reading, facts.source
     files = dict(sorted(facts.files.items()))
     return Manifest(
         study={"slug": source.slug, "title": source.title, "purpose": source.purpose, "source": source.origin},

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -53,21 +53,6 @@ STAGES: Mapping[str, str] = {
 
 IN_PROGRESS = "under_way"
 """Exported state of an enrolment that ended after the dataset's cut-off."""
-_ENDED_WITHOUT_DATA = (
-    "failed_code_word",
-    "failed_comprehension",
-    "failed_quiz",
-    "timed_out",
-    "dropped_out",
-    "opponent_failed",
-    "our_outage",
-    "partner_left",
-    "no_partner",
-    "replaced",
-    "screened_out",
-    "returned",
-    "withdrew",
-)
 
 
 @dataclass(frozen=True)
@@ -101,7 +86,7 @@ class MatchFacts:
 def participant_reasons(participant: ParticipantFacts) -> frozenset[str]:
     """Return the reasons to exclude a participant's matches that lie in their own enrolment."""
     reasons = set()
-    if participant.state in _ENDED_WITHOUT_DATA:
+    if participant.state in REASONS:  # as every ending without data is
         reasons.add(participant.state)
     elif participant.state != "completed":
         reasons.add("not_finished")
@@ -256,6 +241,13 @@ class Flow:
         if problem := mismatch(flow):
             raise FlowMismatch(problem)
         return flow
+
+
+def flow_rows(flow: Mapping[str, Any]) -> Iterator[tuple[str, str, int]]:
+    """Yield (stage, "reached" or the reason why some went no further, participants)."""
+    for stage in flow["stages"]:
+        for what, count in [("reached", stage["reached"]), *stage["left"].items()]:
+            yield stage["stage"], what, count
 
 
 def mismatch(flow: Mapping[str, Any]) -> str | None:

@@ -32,8 +32,8 @@ def write_game(match: PlayedMatch, target: Path) -> list[bytes]:
         for event in match.events
     ]
     players = {role: match.player(role) for role in match.seats}
-    own_name = layout.is_id(match.place.name) and match.place.name not in match.reading.source.repeated_names
-    game_id = match.place.name if own_name else match.uid
+    name = match.place.name or ""
+    game_id = name if layout.is_id(name) and name not in match.reading.source.repeated_names else match.uid
     files = game_files(from_log(game_id, match.match.game, match.match.config, players, events))
     return [
         _write(target, f"{TREE}/{files.folder}/{name}", text.encode("utf-8", "backslashreplace"))

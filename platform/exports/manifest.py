@@ -27,8 +27,11 @@ SIMULATED_NOTICE = (
     "This dataset is SIMULATED: scripts with known behaviour took the place of people, and nobody was paid. It shows "
     "the format and what analyses find in it, and is not research data."
 )
-NOTICES = {"demo": DEMONSTRATION_NOTICE, "simulated": SIMULATED_NOTICE}
-"""By the study's purpose; other datasets have the general notice."""
+
+
+def notice_of(purpose: str) -> str:
+    """Return what the data are: a study's, a demonstration's or simulated ones."""
+    return {"demo": DEMONSTRATION_NOTICE, "simulated": SIMULATED_NOTICE}.get(purpose, NOTICE)
 
 
 class FileEntry(BaseModel):

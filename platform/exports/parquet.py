@@ -51,51 +51,38 @@ def _metadata(column: Column) -> dict[str, str]:
 # ---- values ------------------------------------------------------------------------------------------
 
 
-def _number(value: Any) -> float | None:
-    if type(value) is float or value is None:
-        return value
+def _number(value: Any) -> float:
     if isinstance(value, int | float | Decimal):
         return float(value)
-    raise TypeError
+    raise TypeError(value)
 
 
-def _integer(value: Any) -> int | None:
-    if (type(value) is int and -(2**63) <= value < 2**63) or value is None:
+def _integer(value: Any) -> int:
+    if type(value) is int and -(2**63) <= value < 2**63:
         return value
     if isinstance(value, float) and value.is_integer() and abs(value) <= 2**53:
         return int(value)
-    raise TypeError
+    raise TypeError(value)
 
 
-def _boolean(value: Any) -> bool | None:
-    if value is None or isinstance(value, bool):
-        return value
-    raise TypeError
+def _boolean(value: Any) -> bool:
+    raise TypeError(value)
 
 
-def _time(value: Any) -> datetime | None:
-    if value is None or isinstance(value, datetime):
-        return value and value.astimezone(UTC)
-    raise TypeError
+def _time(value: Any) -> datetime:
+    if isinstance(value, datetime):
+        return value.astimezone(UTC)
+    raise TypeError(value)
 
 
-def _text(value: Any) -> str | None:
-    return None if value is None else storable(plain(value))
-
-
-_CONVERTED: Mapping[str, Callable[[Any], Any]] = {
-    "number": _number,
-    "integer": _integer,
-    "boolean": _boolean,
-    "time": _time,
+_CONVERTED: Mapping[str, tuple[frozenset[type], Callable[[Any], Any]]] = {
+    "number": (frozenset({float, NoneType}), _number),
+    "integer": (frozenset({NoneType}), _integer),
+    "boolean": (frozenset({bool, NoneType}), _boolean),
+    "time": (frozenset({NoneType}), _time),
 }
-_UNCHANGED_TYPES: Mapping[str, frozenset[type]] = {
-    "number": frozenset({float, NoneType}),
-    "integer": frozenset({NoneType}),
-    "boolean": frozenset({bool, NoneType}),
-    "time": frozenset({NoneType}),
-}
-"""Types whose values a column stores unchanged. Most values are of these types; converting each would be slow."""
+"""By kind: the types whose values are stored unchanged, and what converts others. Most values are of these types;
+converting each would be slow."""
 
 
 def converted(column: Column, values: Sequence[Any]) -> list[Any]:
@@ -104,23 +91,14 @@ def converted(column: Column, values: Sequence[Any]) -> list[Any]:
     Raises:
         WrongValueType: a value is of another type.
     """
-    convert = _CONVERTED.get(column.kind, _text)
+    if column.kind not in _CONVERTED:
+        return [v if v is None or (type(v) is str and v.isascii()) else storable(plain(v)) for v in values]
+    unchanged, convert = _CONVERTED[column.kind]
     try:
-        if convert is _text:
-            return [v if v is None or (type(v) is str and v.isascii()) else _text(v) for v in values]
-        unchanged = _UNCHANGED_TYPES[column.kind]
         return [v if type(v) in unchanged else convert(v) for v in values]
-    except TypeError:
-        invalid = next(value for value in values if not _fits(convert, value))
-        raise WrongValueType(f"{column.name} holds {invalid!r:.80}, which is not of kind {column.kind}.") from None
-
-
-def _fits(convert: Callable[[Any], Any], value: Any) -> bool:
-    try:
-        convert(value)
-    except TypeError:
-        return False
-    return True
+    except TypeError as error:
+        (value,) = error.args
+        raise WrongValueType(f"{column.name} holds {value!r:.80}, which is not of kind {column.kind}.") from None
 
 
 def batch_of(table: Table, rows: Sequence[Sequence[Any]], schema: pa.Schema) -> pa.RecordBatch:

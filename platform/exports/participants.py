@@ -288,7 +288,7 @@ class Participant:
         of_cell = Place(
             version=self.version.number,
             cell=self.cell.number,
-            kind=mask(designs.kind_of(self.cell)),
+            cell_kind=mask(designs.kind_of(self.cell)) or None,
             factors=self.factors,
             whole_groups=self.cell.plan.checks.whole_groups,
         )
@@ -299,8 +299,8 @@ class Participant:
             place = replace(
                 of_cell,
                 session=number,
-                stage=step.get("stage", ""),
-                passes=".".join(map(mask, step.get("passes", ()))),
+                stage=step.get("stage") or None,
+                pass_=".".join(map(mask, step.get("passes", ()))) or None,
                 repeat=step.get("repeat", 1),
                 cluster=self._cluster(seat.step),
                 factors={**self.factors, **{name: mask(level) for name, level in designs.levels_at(step).items()}},
@@ -310,7 +310,7 @@ class Participant:
             )
         return played
 
-    def _cluster(self, position: int) -> str:
+    def _cluster(self, position: int) -> str | None:
         """Return what a match shares with all others of its cohort, or of its group if that was formed once.
 
         A group is known by its first match.
@@ -320,7 +320,7 @@ class Participant:
             return f"{self.version.number}.{cohort}"
         kept = steps[position - 1].get("keep") if position else None
         if kept is None:
-            return ""
+            return None
         seats = self.enrolment.seats.all()
         return next(str(seat.match.uid) for seat in seats if seat.step and steps[seat.step - 1].get("keep") == kept)
 
@@ -392,37 +392,27 @@ class Participant:
 
 @dataclass(frozen=True)
 class Place:
-    """The position of a match in its source.
+    """The position of a match in its source, as its transcript and the table of matches have it (`derived.Matches`).
 
     Attributes:
-        cell: in collections, the number of the configuration.
-        kind: the published kind of its configuration, if it has one.
-        factors: the level of each factor, those within participants included.
-        session: the position of the match within the enrolment, counted from the first.
-        stage: the name of its stage in the plan.
-        passes: the levels of the pass through the stage's blocks, joined by dots.
-        repeat: the number of the match within its stage, from 1.
-        cluster: what it shares with the other matches of its cohort, or of its group if that was formed once.
-        repetition: number of earlier items of a collection with this configuration and line-up, plus one.
-        environment: the rule behind a collection's line-up.
-        name: the name of an imported game at its source.
-        unverified: why an imported game breaks our rules; empty if it does not.
+        pass_: the key `pass` of the transcript.
+        unverified: why an imported game breaks our rules, with names.
         names: display names of people in an imported game.
         whole_groups: whether excluding one person excludes the match.
     """
 
     version: int
     cell: int | None = None
-    kind: str = ""
+    cell_kind: str | None = None
     factors: Mapping[str, str] = field(default_factory=dict)
     session: int | None = None
-    stage: str = ""
-    passes: str = ""
+    stage: str | None = None
+    pass_: str | None = None
     repeat: int | None = None
-    cluster: str = ""
+    cluster: str | None = None
     repetition: int | None = None
-    environment: str = ""
-    name: str = ""
+    environment: str | None = None
+    name: str | None = None
     unverified: str = ""
     names: tuple[str, ...] = ()
     whole_groups: bool = False
@@ -683,12 +673,14 @@ class PlayedMatch:
 
     @cached_property
     def decisions(self) -> list[Decision]:
-        scrubbed, choices = self.scrubber.move, self.reading.shape.choices
-        moves = (row for row in self.log if row.kind == "move")
-        return [
-            Decision(self, i, row, scrubbed(row.data["move"], choices=choices, limit=MESSAGE_LIMIT))
-            for i, row in enumerate(moves, start=1)
-        ]
+        choices = self.reading.shape.choices
+        made = []
+        for number, row in enumerate((row for row in self.log if row.kind == "move"), start=1):
+            move = self.scrubber.move(row.data["move"], choices=choices, limit=MESSAGE_LIMIT)
+            since = row.shown_at or row.asked_at
+            seconds = round((row.at - since).total_seconds(), 3) if since else None
+            made.append(Decision(number, row, row.data["role"], row.data.get("by"), move, seconds))
+        return made
 
     @cached_property
     def messages(self) -> list[Decision]:
@@ -696,53 +688,25 @@ class PlayedMatch:
         return [decision for decision in self.decisions if decision.message is not None]
 
 
-class Decision:
-    """One move of a match."""
+class Decision(NamedTuple):
+    """One move of a match.
 
-    def __init__(self, match: PlayedMatch, move_number: int, row: LoggedEvent | Event, move: dict[str, Any]):
-        self.match = match
-        self.move_number = move_number
-        self.row = row
-        self.role: str = row.data["role"]
-        self.by: str | None = row.data.get("by")
-        self.move = move
+    Attributes:
+        move_number: its number within the match, from 1.
+        by: who moved in the role's place; None if it was the role's player.
+        seconds: from showing the question (for agents: from asking it) to the answer.
+    """
+
+    move_number: int
+    row: LoggedEvent | Event
+    role: str
+    by: str | None
+    move: dict[str, Any]
+    seconds: float | None
 
     @property
     def message(self) -> str | None:
         return self.move.get("message")
-
-    @property
-    def round(self) -> int | None:
-        """The game's own count of rounds."""
-        return self.match.stages[self.move_number - 1][0]
-
-    @property
-    def phase(self) -> str | None:
-        """The game's name for this part of the round."""
-        return self.match.stages[self.move_number - 1][1]
-
-    @property
-    def refused(self) -> int | None:
-        """Number of refused attempts before this move; unknown for imported matches."""
-        if self.match.imported:
-            return None
-        return self.row.refused + self.match.illegal_attempts.get(self.row.number, 0)
-
-    @property
-    def answered(self) -> bool:
-        """Whether someone answered: the seat's player or a substitute, not the clock."""
-        return self.by != "clock"
-
-    @property
-    def answered_at(self) -> datetime | None:
-        """When the move was made; unknown for imported matches."""
-        return None if self.match.imported else self.row.at
-
-    @property
-    def seconds(self) -> float | None:
-        """Seconds from showing the question (for agents: from asking it) to the answer."""
-        since = self.row.shown_at or self.row.asked_at
-        return round((self.row.at - since).total_seconds(), 3) if since else None
 
 
 def facts_of(enrolment: Enrolment, cutoff: datetime) -> gate.ParticipantFacts:

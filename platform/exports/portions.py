@@ -6,27 +6,23 @@ import os
 import pickle
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from functools import lru_cache
+from itertools import count, islice
 from pathlib import Path
-from typing import Any
 
-from django.apps import apps
 from django.conf import settings
 from django.db import connection, connections
 
-from collecting.models import Collection
-from exports import derived, gate, glee_files, otree_wide, sources
+from exports import derived, gate, glee_files, otree_wide
 from exports import tables as tables_of
 from exports.collected import collection_matches
 from exports.csvsafe import encoded
 from exports.formats import Tables, files_of
 from exports.parallel import in_order
-from exports.participants import PlayedMatch, Reading
+from exports.participants import Participant, PlayedMatch, Reading
 from exports.pieces import Pieces
 from exports.processes import prepare
-from exports.shape import Shape, of_configurations
-from exports.sources import CollectionSource, StudySource
-from exports.times import Times
+from exports.sources import StudySource
 from exports.transcripts import TRANSCRIPTS, as_line, transcript
 from studies.models import Placement
 
@@ -34,29 +30,25 @@ PEOPLE, MATCHES = 200, 250
 """Number of people of a study, or of matches of a collection, in one portion."""
 MIN_PORTIONS = 5
 """Number of portions below which writing finishes before other processes could start."""
-SHAPE = "shape"
-"""Name of the shape's file in a job's folder, beside the portions: determined once for all processes."""
+JOB = "job"
+"""Name of the file with the job, beside the portions: determined once for all processes."""
 
 
 @dataclass(frozen=True)
 class Job:
     """The dataset to write, its target folder, and the folder for intermediate pieces."""
 
-    model: str
-    pk: int
-    cutoff: datetime
+    reading: Reading
     formats: tuple[str, ...]
     target: Path
     scratch: Path
-    excluded: bool = False
-    times: Times = "exact"
 
 
 @dataclass(frozen=True)
 class Portion:
-    """The people (by placement key) or matches (by number) of a job from `first` to `last`."""
+    """The people (by placement key) or matches (by number) of the job in `scratch` from `first` to `last`."""
 
-    job: Job
+    scratch: Path
     number: int
     first: int
     last: int
@@ -71,15 +63,6 @@ class PortionResult:
     flow: gate.Flow
 
 
-def reading_of(
-    source: Any, cutoff: datetime, shape: Shape | None = None, *, excluded: bool = False, times: Times = "exact"
-) -> Reading:
-    """Return what to write as of `cutoff`; `excluded` adds excluded data, flagged; `shape`: the shape, if known."""
-    source = source if isinstance(source, StudySource | CollectionSource) else sources.source_of(source)
-    shape = shape or of_configurations(source.configurations())
-    return Reading(source=source, cutoff=cutoff, shape=shape, excluded=excluded, times=times)
-
-
 def tables_for(reading: Reading, formats: Iterable[str] = ()) -> Tables:
     """Return the dataset's tables by name, those that only some of the formats have included."""
     tables = tables_of.tables(reading.shape, reading.source, reading.times)
@@ -88,15 +71,7 @@ def tables_for(reading: Reading, formats: Iterable[str] = ()) -> Tables:
     return tables
 
 
-def job_of(reading: Reading, formats: tuple[str, ...], *, target: Path, scratch: Path) -> Job:
-    """Return the job that writes this reading."""
-    parent = reading.source.parent
-    return Job(parent._meta.label, parent.pk, reading.cutoff, formats, target, scratch, reading.excluded, reading.times)
-
-
-def write_portions(
-    job: Job, reading: Reading, *, processes: int | None = None, caller_works: bool = False
-) -> Iterator[PortionResult]:
+def write_portions(job: Job, *, processes: int | None = None, caller_works: bool = False) -> Iterator[PortionResult]:
     """Write a job's portions, on every core if there are enough portions, and yield them in order.
 
     Args:
@@ -105,12 +80,11 @@ def write_portions(
     """
     if connection.in_atomic_block:
         processes = 1  # other processes cannot see what this transaction has written
-    _reading_and_tables(job, reading)
-    (job.scratch / SHAPE).write_bytes(pickle.dumps(reading.shape))
+    (job.scratch / JOB).write_bytes(pickle.dumps(job))
     database = connections["default"].settings_dict["NAME"]
     yield from in_order(
         write,
-        _portions(job, reading),
+        _portions(job),
         processes=processes,
         chunk=1,
         min_items=MIN_PORTIONS,
@@ -120,114 +94,95 @@ def write_portions(
     )
 
 
-def _portions(job: Job, reading: Reading) -> Iterator[Portion]:
-    source = reading.source
+def _portions(job: Job) -> Iterator[Portion]:
+    source = job.reading.source
     if isinstance(source, StudySource):
-        placed = Placement.objects.filter(version__study=source.study, placed_at__lte=job.cutoff)
+        placed = Placement.objects.filter(version__study=source.study, placed_at__lte=job.reading.cutoff)
         keys = placed.order_by("pk").values_list("pk", flat=True).iterator(chunk_size=2000)
         size = PEOPLE
     else:
         keys = iter(range(1, source.collection.planned + 1))
         size = MATCHES
-    number, portion_keys = 0, []
-    for key in keys:
-        portion_keys.append(key)
-        if len(portion_keys) == size:
-            yield Portion(job, number, portion_keys[0], portion_keys[-1])
-            number, portion_keys = number + 1, []
-    if portion_keys or number == 0:
-        yield Portion(job, number, *((portion_keys[0], portion_keys[-1]) if portion_keys else (1, 0)))
+    for number in count():
+        chunk = list(islice(keys, size))
+        if number and not chunk:
+            return
+        yield Portion(job.scratch, number, *((chunk[0], chunk[-1]) if chunk else (1, 0)))
 
 
-_cache: dict[Job, tuple[Reading, Tables]] = {}
-
-
-def _reading_and_tables(job: Job, reading: Reading | None = None) -> tuple[Reading, Tables]:
-    """Return what all portions of a job read and write, built once in each process."""
-    if (cached := _cache.get(job)) is None:
-        if reading is None:
-            shape = pickle.loads((job.scratch / SHAPE).read_bytes())
-            parent = apps.get_model(job.model).objects.get(pk=job.pk)
-            reading = reading_of(parent, job.cutoff, shape, excluded=job.excluded, times=job.times)
-        cached = reading, tables_for(reading, job.formats)
-        _cache.clear()
-        _cache[job] = cached
-    return cached
+@lru_cache(maxsize=1)
+def _job_in(scratch: Path) -> tuple[Job, Tables]:
+    """Return the job of all portions and its tables, read once in each process."""
+    job: Job = pickle.loads((scratch / JOB).read_bytes())
+    return job, tables_for(job.reading, job.formats)
 
 
 def write(portion: Portion) -> PortionResult:
     """Write one portion. Writing the same portion again gives the same result."""
-    job = portion.job
-    reading, tables = _reading_and_tables(job)
-    folder = job.scratch / f"{portion.number}"
+    job, tables = _job_in(portion.scratch)
+    folder = portion.scratch / f"{portion.number}"
     folder.mkdir(exist_ok=True)
+    source, flow = job.reading.source, gate.Flow()
     with Pieces(folder, files_of(job.formats, tables, about=False)) as pieces:
-        flow = _PortionWriter(pieces, job.target).run(reading, first=portion.first, last=portion.last)
+        writer = _PortionWriter(pieces, job.target, flow)
+        if isinstance(source, StudySource):
+            for participant in job.reading.participants(first=portion.first, last=portion.last):
+                writer.write_participant(participant)
+        else:
+            items = collection_matches(job.reading, source.collection, first=portion.first, last=portion.last)
+            for item, played in items:
+                reasons = ("not_begun",) if played is None else played.reasons
+                flow.count_match(reasons=reasons, unverified=bool(item.unverified))
+                if played is not None:
+                    writer.write_match(played)
     return PortionResult(folder, pieces.rows, flow)
 
 
+@dataclass(frozen=True)
 class _PortionWriter:
-    """One pass over people and matches that fills all tables and all other files at once.
+    """Fills all tables and all other files at once.
 
-    Args:
+    Attributes:
         target: the dataset's own folder, for files that belong to a single match.
     """
 
-    def __init__(self, pieces: Pieces, target: Path):
-        self._pieces, self._target = pieces, target
+    pieces: Pieces
+    target: Path
+    flow: gate.Flow
 
-    def run(self, reading: Reading, *, first: int, last: int) -> gate.Flow:
-        source, flow = reading.source, gate.Flow()
-        if isinstance(source, StudySource):
-            self._write_people(reading, flow, first, last)
-        else:
-            self._write_collection(reading, source.collection, flow, first, last)
-        return flow
+    def write_participant(self, participant: Participant) -> None:
+        """Write a participant, and the matches of which they are the first one."""
+        self.flow.count(stage=participant.stage, reasons=participant.reasons)
+        self.flow.count_cell(participant.version.number, participant.cell_number, "participants")
+        for table, row in tables_of.people_rows(participant):
+            self.pieces.row(table, row)
+        self.pieces.row(otree_wide.NAME, participant)
+        for match in participant.matches:
+            if match.is_first_participant(participant.enrolment):
+                self.flow.count_match(reasons=match.reasons)
+                self.write_match(match)
 
-    def _write_people(self, reading: Reading, flow: gate.Flow, first: int, last: int) -> None:
-        for participant in reading.participants(first=first, last=last):
-            flow.count(stage=participant.stage, reasons=participant.reasons)
-            flow.count_cell(participant.version.number, participant.cell_number, "participants")
-            for table, row in tables_of.people_rows(participant):
-                self._pieces.row(table, row)
-            self._pieces.row(otree_wide.NAME, participant)
-            for match in participant.matches:
-                if match.is_first_participant(participant.enrolment):
-                    flow.count_match(reasons=match.reasons)
-                    self._write_match(match, flow)
-
-    def _write_collection(
-        self, reading: Reading, collection: Collection, flow: gate.Flow, first: int, last: int
-    ) -> None:
-        for item, played in collection_matches(reading, collection, first=first, last=last):
-            reasons = ("not_begun",) if played is None else played.reasons
-            flow.count_match(reasons=reasons, unverified=bool(item.unverified))
-            if played is not None:
-                self._write_match(played, flow)
-
-    def _write_match(self, match: PlayedMatch, flow: gate.Flow) -> None:
+    def write_match(self, match: PlayedMatch) -> None:
         """Write a match that has begun, or only its costs."""
-        flow.count_cell(match.place.version, match.place.cell, "matches")
+        self.flow.count_cell(match.place.version, match.place.cell, "matches")
         if match.reasons:
             for row in tables_of.excluded_call_rows(match):
-                self._pieces.row("excluded_calls", row)
+                self.pieces.row("excluded_calls", row)
         else:
-            flow.count_cell(match.place.version, match.place.cell, "matches_in_dataset")
-        if match.exported:
-            self._write_match_tables(match)
-
-    def _write_match_tables(self, match: PlayedMatch) -> None:
+            self.flow.count_cell(match.place.version, match.place.cell, "matches_in_dataset")
+        if not match.exported:
+            return
         line = transcript(match)
         for name, (_columns, rows) in derived.ROWS.items():
             for row in rows(line):
-                self._pieces.row(name, row)
+                self.pieces.row(name, row)
         if match.reading.source.asks_models:
             for call, tools in tables_of.call_rows(match):
-                self._pieces.row("llm_calls", call)
+                self.pieces.row("llm_calls", call)
                 for tool in tools:
-                    self._pieces.row("tool_calls", tool)
-        if TRANSCRIPTS in self._pieces:
-            self._pieces.line(TRANSCRIPTS, encoded(as_line(line)))
-        if glee_files.LISTING in self._pieces and not match.reasons:
-            for written in glee_files.write_game(match, self._target):
-                self._pieces.line(glee_files.LISTING, written)
+                    self.pieces.row("tool_calls", tool)
+        if TRANSCRIPTS in self.pieces:
+            self.pieces.line(TRANSCRIPTS, encoded(as_line(line)))
+        if glee_files.LISTING in self.pieces and not match.reasons:
+            for written in glee_files.write_game(match, self.target):
+                self.pieces.line(glee_files.LISTING, written)

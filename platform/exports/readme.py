@@ -47,7 +47,7 @@ def as_data(publication: Publication, *, title: str) -> dict[str, str]:
     return {name: mask(text) for name, text in details.items()}
 
 
-def readme(facts: DatasetFacts, *, times: str) -> Iterator[bytes]:
+def readme(facts: DatasetFacts) -> Iterator[bytes]:
     """Yield the document, piece by piece.
 
     Args:
@@ -67,7 +67,7 @@ def readme(facts: DatasetFacts, *, times: str) -> Iterator[bytes]:
         details=facts.publication,
         notice=facts.notice,
         cutoff=facts.cutoff,
-        times=times,
+        times=facts.reading.times,
         flow=facts.flow,
         sentences=figure.flow_lines(facts.flow),
         files=[(name, count, meaning(name)) for name, count in sorted(rows.items())],

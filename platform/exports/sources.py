@@ -76,6 +76,10 @@ class StudySource:
         self.origin = PLAYED_HERE
         self.demonstration = study.purpose == Match.Purpose.DEMO
 
+    def __reduce__(self) -> tuple[type[StudySource], tuple[Study]]:
+        """Let other processes read the same study anew."""
+        return type(self), (self.study,)
+
     @cached_property
     def counted(self) -> frozenset[str]:
         return counted_movers(agent for version in self._versions for agent in version.agents().values())
@@ -185,6 +189,10 @@ class CollectionSource:
         agents = agents_in(collection).values()
         self.asks_models = any(not agent.scripted for agent in agents)
         self.counted = counted_movers(agents)
+
+    def __reduce__(self) -> tuple[type[CollectionSource], tuple[Collection]]:
+        """Let other processes read the same collection anew."""
+        return type(self), (self.collection,)
 
     @cached_property
     def repeated_names(self) -> frozenset[str]:

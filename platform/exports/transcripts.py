@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from datetime import datetime
 from typing import Any
 
+from exports.codebook import KEYS
 from exports.csvsafe import plain
 from exports.participants import Decision, PlayedMatch
 from exports.times import cut
@@ -19,32 +19,21 @@ ABOUT_EVENTS = ("number", "kind", "at", "turn")
 
 def transcript(match: PlayedMatch) -> dict[str, Any]:
     """Return one match as a line of transcripts.jsonl; the codebook says what its keys mean."""
-    place, times = match.place, match.reading.times
-    started_at, ended_at = match.started_at, match.ended_at
-    return {
+    times, started_at, ended_at = match.reading.times, match.started_at, match.ended_at
+    values = {
+        **vars(match.place),
+        "pass": match.place.pass_,
         "match": match.uid,
         "game": match.match.game,
         "rules_version": match.match.rules_version,
-        "version": place.version,
-        "cell": place.cell,
-        "factors": dict(place.factors),
-        "cell_kind": place.kind or None,
         "purpose": str(match.match.purpose),
         "source": match.reading.source.origin,
-        "name": place.name or None,
         "unverified": match.unverified,
         "config": match.match.config,
         "seed": match.match.seed,
         "started_at": cut(started_at, times),
         "ended_at": cut(ended_at, times),
         "seconds": round((ended_at - started_at).total_seconds(), 3) if started_at and ended_at else None,
-        "session": place.session,
-        "stage": place.stage or None,
-        "pass": place.passes or None,
-        "repeat": place.repeat,
-        "cluster": place.cluster or None,
-        "repetition": place.repetition,
-        "environment": place.environment or None,
         "ended_how": match.ended_how,
         "players": {role: match.player(role) for role in match.seats},
         "seats": {role: _seat(match, role) for role in match.seats},
@@ -55,6 +44,7 @@ def transcript(match: PlayedMatch) -> dict[str, Any]:
         "reasons": list(match.reasons),
         "in_dataset": not match.reasons,
     }
+    return {key: values[key] for key in KEYS}
 
 
 def as_line(transcript: Mapping[str, Any]) -> str:
@@ -89,25 +79,26 @@ def _seat(match: PlayedMatch, role: str) -> dict[str, Any]:
 def _events(match: PlayedMatch) -> list[dict[str, Any]]:
     """Return the log with the time of every event and, for moves, the fate of the turn."""
     decisions = {decision.row.number: decision for decision in match.decisions}
-    times = match.reading.times
-
-    def at(moment: datetime | None) -> datetime | None:
-        return None if match.imported else cut(moment, times)
+    times, imported = match.reading.times, match.imported
 
     def turn(decision: Decision) -> dict[str, Any]:
+        row = decision.row
+        number, phase = match.stages[decision.move_number - 1]
         known = {
-            "round": decision.round,
-            "phase": decision.phase,
-            "asked_at": cut(decision.row.asked_at, times),
-            "shown_at": cut(decision.row.shown_at, times),
-            "answered_at": cut(decision.answered_at, times),
+            "round": number,
+            "phase": phase,
+            "asked_at": cut(row.asked_at, times),
+            "shown_at": cut(row.shown_at, times),
+            "answered_at": None if imported else cut(row.at, times),
             "seconds": decision.seconds,
-            "refused": decision.refused,
-            "sight": decision.row.sight,
+            "refused": None if imported else row.refused + match.illegal_attempts.get(row.number, 0),
+            "sight": row.sight,
         }
         return {name: value for name, value in known.items() if value is not None}
 
     return [
-        {**event, "turn": turn(decisions[row.number])} if row.number in decisions else {**event, "at": at(row.at)}
+        {**event, "turn": turn(decisions[row.number])}
+        if row.number in decisions
+        else {**event, "at": None if imported else cut(row.at, times)}
         for event, row in zip(match.events, match.log, strict=True)
     ]

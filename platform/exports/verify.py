@@ -187,9 +187,8 @@ class _Checks:
             yield "flow.json: the flow differs from the manifest's."
         if "flow.csv" in self.present:
             expected = [
-                {"stage": stage["stage"], "what": outcome, "participants": str(count)}
-                for stage in flow["stages"]
-                for outcome, count in [("reached", stage["reached"]), *stage["left"].items()]
+                {"stage": stage, "what": what, "participants": str(count)}
+                for stage, what, count in gate.flow_rows(flow)
             ]
             if list(_rows(self.folder / "flow.csv")) != expected:
                 yield "flow.csv: the flow differs from the manifest's."

@@ -7,10 +7,15 @@ class MarketplacesConfig(AppConfig):
     verbose_name = _("marketplaces")
 
     def ready(self) -> None:
-        from marketplaces import parts, recruiting, submissions  # noqa: F401  (submissions register a signal)
-        from recruiters import authenticity
+        from marketplaces import parts, paying, recruiting
+        from marketplaces.kinds import every
+        from recruiters import arrivals, authenticity, leaving
         from studies.recruiting import register
 
         parts.declare()
         register(recruiting.find)
         authenticity.register("submission")
+        for kind in every():
+            arrivals.register(kind.key, kind.title, kind.visiting.arrive)
+            leaving.register(kind.key)(kind.visiting.leave)
+            paying.register(kind)

@@ -25,7 +25,9 @@ def send(service: str, method: str, url: str, **options: Any) -> httpx2.Response
     except AddressRefused as refusal:
         raise NotSent(str(refusal)) from None
     except (httpx2.ConnectError, httpx2.ConnectTimeout):
-        raise NotSent(_("{service} cannot be reached at the moment.").format(service=service)) from None
+        raise NotSent(
+            _("{service} is not responding: it cannot be reached at the moment.").format(service=service)
+        ) from None
     except httpx2.TimeoutException:
         raise Unclear(_("{service} did not respond in time.").format(service=service)) from None
     except (httpx2.HTTPError, httpx2.InvalidURL):

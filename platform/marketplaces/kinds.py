@@ -1,7 +1,8 @@
 """The available marketplaces: every folder of this package with a `kind.py` that defines `KIND`.
 
-Each folder is a Django app of its own. It defines how participants arrive, which requests go to the marketplace's API,
-how participants are paid, and a stand-in server for tests and rehearsals.
+Each folder is a Django app of its own. Its modules do what differs between marketplaces: say who a participant is and
+where they go back to (`Visiting`), offer a study (`Recruiting`), decide (`Deciding`), and pay (`Paying`). It has a
+stand-in server for tests and rehearsals.
 """
 
 from __future__ import annotations
@@ -18,6 +19,10 @@ from django.utils.functional import Promise
 if TYPE_CHECKING:
     from marketplaces.models import Account, Recruitment, Submission
     from marketplaces.submissions import Report
+    from participants.models import Enrolment
+    from participants.returning import ReturnInstructions
+    from payouts.payers import Payer
+    from recruiters.arrivals import Arrival, Link
     from recruiters.models import Identity
     from studies.admin.acts import Act
     from studies.models import Study
@@ -74,6 +79,16 @@ class Listed:
     title: str | Promise
     icon: str
     model: str
+
+
+class Visiting(Protocol):
+    """Who arrives, and how they return: a folder's module `visiting`."""
+
+    def arrive(self, study: str, link: Link) -> Arrival:
+        """Return who arrived at the study with this short name. Raise `recruiters.errors.EntryRefused`."""
+
+    def leave(self, enrolment: Enrolment, identity: Identity) -> ReturnInstructions | None:
+        """Return how a participant goes back; None if the ending's own text is enough."""
 
 
 class Recruiting(Protocol):
@@ -146,6 +161,18 @@ class Deciding(Protocol):
         """Return the name of what is to be said of an arrival without a submission; "" if nothing."""
 
 
+class Paying(Protocol):
+    """How a study's participants are paid: a folder's module `paying`, with arguments of `PaymentMethod`."""
+
+    BULK_SIZE: int
+
+    def payer_of(self, study: str) -> Payer:
+        """Return the payer of the study with this short name. Raise `payouts.payers.Unreachable`."""
+
+    def account_of(self, study: str) -> Account | None:
+        """Return the account that pays."""
+
+
 @dataclass(frozen=True)
 class Kind:
     """One marketplace; what it does is in its folder's modules, which need the models.
@@ -171,18 +198,27 @@ class Kind:
     frames: tuple[str, ...] = ()
 
     @property
+    def visiting(self) -> Visiting:
+        return cast("Visiting", self._module("visiting"))
+
+    @property
     def recruiting(self) -> Recruiting:
-        """What a study offers there, and how it follows the study's status."""
-        return cast("Recruiting", import_module(f"marketplaces.{self.key}.publishing"))
+        return cast("Recruiting", self._module("publishing"))
 
     @property
     def deciding(self) -> Deciding:
-        """What it knows about submissions and does about them."""
-        return cast("Deciding", import_module(f"marketplaces.{self.key}.deciding"))
+        return cast("Deciding", self._module("deciding"))
+
+    @property
+    def paying(self) -> Paying:
+        return cast("Paying", self._module("paying"))
+
+    def _module(self, name: str) -> Any:
+        return import_module(f"marketplaces.{self.key}.{name}")
 
     def check(self, account: Account) -> str:
         """Call the API with this account; return a sentence, for example with the balance. Raise MarketplaceError."""
-        sentence: str = import_module(f"marketplaces.{self.key}.client").check(account)
+        sentence: str = self._module("client").check(account)
         return sentence
 
     def sync(self, recruitment: Recruitment) -> None:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 
-from marketplaces import kinds, submissions
-from marketplaces.kinds import MarketplaceError, NotSent, Refused
-from marketplaces.models import Account
+from marketplaces import submissions
+from marketplaces.kinds import Kind, MarketplaceError, NotSent, Refused
 from payouts import payers
-from payouts.payers import Payer, PaymentMethod, Unreachable
+from payouts.payers import PaymentMethod, Unreachable
 
 
 @contextmanager
@@ -27,11 +26,14 @@ def reachable(*, refused: bool = True) -> Iterator[None]:
         raise Unreachable(str(error)) from None
 
 
-def register(
-    kind: str, payer: Callable[[str], Payer], account: Callable[[str], Account | None], *, bulk_size: int = 1
-) -> None:
-    """Register how a marketplace's participants are paid, with the arguments of `payouts.payers.PaymentMethod`."""
+def register(kind: Kind) -> None:
+    """Register how a marketplace's participants are paid, and rejected."""
+    there = kind.paying
     method = PaymentMethod(
-        kinds.get(kind).title, payer, account=account, rejection=submissions.rejection_of, bulk_size=bulk_size
+        kind.title,
+        there.payer_of,
+        account=there.account_of,
+        rejection=submissions.rejection_of,
+        bulk_size=there.BULK_SIZE,
     )
-    payers.register(kind, method)
+    payers.register(kind.key, method)

@@ -39,7 +39,7 @@ _FORMS = re.compile(r'<form[^>]*data-move="([^"]*)".*?</form>', re.DOTALL)
 def problems(case: Case) -> list[str]:
     """Return the problems with the pages of one match, each sentence once."""
     with override("en"):
-        return list(dict.fromkeys(f"{problem} [{case}]" for problem in _problems(case.walk(), case.seed)))
+        return list(dict.fromkeys(_problems(case.walk(), case.seed)))
 
 
 def _problems(walk: Walk, seed: int) -> Iterator[str]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from datetime import datetime
 from typing import Any
 
 from exports.folder import Folder
@@ -24,9 +23,9 @@ MEANINGS: Mapping[str, str] = {
 FILES = tuple(name.removesuffix("/") for name in MEANINGS)
 
 
-def write(target: Folder, facts: DatasetFacts, *, cutoff: datetime) -> None:
+def write(target: Folder, facts: DatasetFacts) -> None:
     """Write all descriptions; Croissant comes last because it lists the others with their hashes."""
-    uses = models_used(facts.source, cutoff)
+    uses = models_used(facts.source, facts.reading.cutoff)
     target.write(psych_ds.LISTING, psych_ds.write_folder(target.path, facts))
     target.write(datacite.FILE, _json(datacite.datacite(facts)))
     target.open(checklist.FILE).writelines(checklist.checklist(facts, uses))

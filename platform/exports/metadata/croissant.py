@@ -118,7 +118,7 @@ def _responsible(facts: DatasetFacts) -> dict[str, Any]:
     excluded_count, seen_count = sum(matches["excluded"].values()), matches["seen"]
     limitations = [
         f"{excluded_count:,} of {seen_count:,} matches are excluded by rules listed in flow.json with their counts."
-        if not facts.excluded
+        if not facts.reading.excluded
         else f"{excluded_count:,} of {seen_count:,} matches are excluded; they are flagged, with the reason.",
         "Models' answers change with their providers' versions: llm_calls records which model answered, and when.",
     ]

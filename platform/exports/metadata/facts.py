@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 from exports.columns import Table
-from exports.manifest import FileEntry
+from exports.csvsafe import cell
+from exports.manifest import FileEntry, notice_of
 from exports.metadata.creators import Creator, creators_of
 from exports.parquet import ENDING
+from exports.participants import Reading
 from exports.sources import FrozenVersion, Source, StudySource
 from games import registry
 from matches.models import Match
@@ -21,28 +23,37 @@ class DatasetFacts:
     """A dataset whose data have been written.
 
     Attributes:
-        source: the study or collection behind the dataset.
+        reading: what was written: the study or collection, the cut-off, whether excluded data are included too.
         publication: in the manifest's form (`readme.as_data`).
-        notice: what the data are: a study's, a demonstration's or simulated ones.
-        cutoff: the dataset's cut-off, ISO 8601.
         tables: every table in the codebook.
         files: the files written so far, by name.
         flow: how many people or matches reached each stage.
-        versions: versions of the study or collection.
-        excluded: whether data excluded by the gate are included too.
         software: name, version and code revision of the software that wrote it.
     """
 
-    source: Source
+    reading: Reading
     publication: Mapping[str, str]
-    notice: str
-    cutoff: str
     tables: Sequence[Table]
     files: Mapping[str, FileEntry]
     flow: Mapping[str, Any]
-    versions: Sequence[FrozenVersion]
-    excluded: bool
     software: Mapping[str, str]
+
+    @property
+    def source(self) -> Source:
+        return self.reading.source
+
+    @property
+    def notice(self) -> str:
+        return notice_of(self.source.purpose)
+
+    @property
+    def cutoff(self) -> str:
+        """The dataset's cut-off, ISO 8601."""
+        return cell(self.reading.cutoff)
+
+    @cached_property
+    def versions(self) -> list[FrozenVersion]:
+        return self.source.versions()
 
     @property
     def title(self) -> str:
@@ -74,12 +85,8 @@ class DatasetFacts:
     @cached_property
     def games(self) -> list[str]:
         """Titles of the games."""
-        keys = dict.fromkeys(self._games())
+        keys = dict.fromkeys(key for version in self.versions for key in version.games)
         return [str(registry.get(key).title) for key in keys]
-
-    def _games(self) -> Iterator[str]:
-        for version in self.versions:
-            yield from version.games
 
     @cached_property
     def description(self) -> str:

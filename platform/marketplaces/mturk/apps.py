@@ -9,7 +9,7 @@ class MturkConfig(AppConfig):
 
     def ready(self) -> None:
         from marketplaces.models import Account
-        from marketplaces.mturk import models, paying, visiting  # noqa: F401  (they register themselves)
+        from marketplaces.mturk import models
         from rights.parts import belongs
         from studies.models import Study
 

@@ -10,7 +10,6 @@ from decimal import Decimal
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from marketplaces import paying
 from marketplaces.kinds import NotThere, Refused
 from marketplaces.models import Account, Submission
 from marketplaces.mturk import fees
@@ -22,6 +21,7 @@ from marketplaces.submissions import ASSIGNMENT_STATUSES, STATUS
 from payouts.payers import Answer, AssignmentStatus, Order, Outcome, Payer, Unreachable
 
 CURRENCY = "USD"
+BULK_SIZE = 1
 MOST_FEEDBACK = 1000
 """Maximum length of a message to a worker, in characters."""
 _NOT_THEIRS = gettext_lazy("The assignment is not this worker's, or not from this study.")
@@ -194,4 +194,4 @@ def _assignment_of(order: Order) -> str:
     return order.details.get("assignmentId", "") or "-"
 
 
-paying.register(KEY, MturkPayer, account_of)
+payer_of = MturkPayer

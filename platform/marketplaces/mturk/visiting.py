@@ -22,7 +22,6 @@ from marketplaces.mturk.models import KEY, Hit
 from participants.models import Enrolment
 from participants.returning import ReturnInstructions
 from participants.states import State
-from recruiters import arrivals, leaving
 from recruiters.arrivals import Arrival
 from recruiters.errors import EntryRefused, IncompleteLink
 from recruiters.models import Identity
@@ -93,14 +92,10 @@ def _refuse(study: str, *, assignment_id: str, hit_id: str) -> None:
         raise EntryRefused(reason, title=_("Someone else is working on this assignment"), try_again=True)
 
 
-arrivals.register(KEY, gettext_lazy("Mechanical Turk"), arrive)
-
-
 # ---- returning -------------------------------------------------------------------------------------
 
 
-@leaving.register(KEY)
-def to_mturk(enrolment: Enrolment, identity: Identity) -> ReturnInstructions | None:
+def leave(enrolment: Enrolment, identity: Identity) -> ReturnInstructions | None:
     """Return the button with which the worker's browser posts the assignment to mTurk's externalSubmit page.
 
     None if the worker has to return it or copy a code.

@@ -8,14 +8,11 @@ class ProlificConfig(AppConfig):
     verbose_name = _("Prolific")
 
     def ready(self) -> None:
-        from marketplaces.prolific import codes, paying  # noqa: F401  (they register themselves)
-        from marketplaces.prolific.links import arrive
         from marketplaces.prolific.models import Publication
         from marketplaces.prolific.publishing import stated
-        from recruiters import arrivals, terms
+        from recruiters import terms
         from rights.parts import belongs
         from studies.models import Study
 
         belongs(Publication, to=Study, by="study")
-        arrivals.register("prolific", _("Prolific"), arrive)
         terms.register("prolific", stated)

@@ -7,18 +7,13 @@ from __future__ import annotations
 
 from decimal import Decimal
 from typing import Any
-from urllib.parse import quote
 
 from django.utils.translation import gettext as _
 
 from marketplaces.prolific.client import hundredths
-from marketplaces.prolific.models import KIND, Publication
 from participants.models import Enrolment, new_code
-from participants.returning import ReturnInstructions
 from participants.states import State
-from plans.pay import PayRule, in_currency
-from recruiters import leaving
-from recruiters.models import Identity
+from plans.pay import PayRule
 
 COMPLETED, SCREENED_OUT, RETURNED = "completed", "screened_out", "returned"
 PARTIAL_PAYMENT = "part"
@@ -122,32 +117,3 @@ def _actions(row: dict[str, Any]) -> set[str]:
     actions = row.get("actions")
     listed = actions if isinstance(actions, list) else []
     return {str(action.get("action")) for action in listed if isinstance(action, dict)}
-
-
-# ---- returning -------------------------------------------------------------------------------------
-
-
-@leaving.register(KIND)
-def to_prolific(enrolment: Enrolment, identity: Identity) -> ReturnInstructions | None:
-    """Return the button that reports the ending to Prolific, and the code in case the button fails."""
-    publication = Publication.objects.select_related("account").filter(study__slug=identity.study).first()
-    if publication is None:
-        return None
-    if enrolment.state == State.RETURNED:
-        return ReturnInstructions(
-            _("You have returned your submission on Prolific. You do not need to do anything else.")
-        )
-    code, label = publication.codes[code_of(enrolment)], _("Back to Prolific")
-    if enrolment.state == State.SCREENED_OUT and publication.screen_out_reward is not None:
-        amount = in_currency(publication.screen_out_reward, publication.currency)
-        text = _("Return to Prolific with this button. Prolific pays you {amount} for your time.").format(amount=amount)
-    elif enrolment.is_paid:
-        text = _("Return to Prolific with this button so that your work is recorded.")
-    else:
-        label = _("Return on Prolific")
-        text = _(
-            "Please return to Prolific with this button. Prolific will then ask you to return your submission, which "
-            "does not count against you."
-        )
-    address = f"{publication.account.pages}/submissions/complete?cc={quote(code)}"
-    return ReturnInstructions(f"{text} {_('If Prolific asks for a code, copy this one.')}", address, label, code=code)

@@ -15,7 +15,6 @@ from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from marketplaces import paying
 from marketplaces.kinds import NotSent, NotThere, Refused
 from marketplaces.models import Account
 from marketplaces.paying import reachable
@@ -28,9 +27,11 @@ from marketplaces.prolific.client import (
     normalised_status,
     participant_of,
 )
-from marketplaces.prolific.models import KIND, BonusOrder, Publication
+from marketplaces.prolific.models import BonusOrder, Publication
 from marketplaces.submissions import ASSIGNMENT_STATUSES, STATUS
 from payouts.payers import Answer, AssignmentStatus, Order, Outcome, Payer, Unreachable
+
+BULK_SIZE = MAX_BULK
 
 
 class ProlificPayer(Payer):
@@ -311,6 +312,3 @@ def account_of(study: str) -> Account | None:
 def _publication_of(study: str) -> Publication | None:
     publications = Publication.objects.select_related("account").exclude(prolific_id="")
     return publications.filter(study__slug=study).first()
-
-
-paying.register(KIND, payer_of, account_of, bulk_size=MAX_BULK)

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from datetime import timedelta
+from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
 from itertools import count
 from typing import Any, ClassVar
 
-from django.contrib.auth.models import User
 from django.test import Client
 from django.utils import timezone
 
@@ -18,11 +16,10 @@ from marketplaces import syncing
 from marketplaces.models import Account, Recruitment, Submission
 from marketplaces.mturk.tests.staged import staged_at
 from marketplaces.prolific.tests.staging import staged_on
+from marketplaces.tests import doing
 from participants.models import Enrolment
-from payouts import deciding, paying
-from payouts.models import LedgerRow, Transfer
+from payouts.models import LedgerRow
 from payouts.payers import Order
-from rights.members import give
 from rights.roles import Role
 from studies.models import Study
 
@@ -85,25 +82,10 @@ class Stage:
         return worker
 
     def sign_in(self, role: Role, *, account: Role | None = Role.OWNER) -> Client:
-        user = User.objects.create_user(f"{role}-{account}", is_staff=True)
-        give(self.study, user=user, role=role, by=None)
-        if account is not None:
-            give(self.account, user=user, role=account, by=None)
-        client = Client()
-        client.force_login(user)
-        return client
+        return doing.sign_in(self.study, self.account, role=role, account_role=account)
 
     def pay_all(self) -> dict[str, LedgerRow]:
-        """Approve what is due, pay as if much time had passed, and return all rows by reason."""
-        due = LedgerRow.objects.filter(state__in=("due", "failed"))
-        deciding.approve(study=self.study.slug, rows=list(due.values_list("pk", flat=True)), user=None)
-        for _round in range(12):
-            long_ago = timezone.now() - timedelta(hours=1)
-            Transfer.objects.update(next_at=long_ago, until=long_ago, asked_at=long_ago)
-            paying.pay_due()
-            if not LedgerRow.objects.filter(state__in=("approved", "sent")).exists():
-                break
-        return {row.reason: row for row in LedgerRow.objects.all()}
+        return doing.pay_all(self.study)
 
 
 @dataclass
@@ -149,10 +131,7 @@ class Worker:
         return f"/admin/marketplaces/submission/{self.row.pk}/{name}/"
 
     def order(self, reason: str, amount: str | None = None, **changes: Any) -> Order:
-        """Return the order that the ledger would have paid."""
-        row, identity = self.person.ledger.get(reason=reason), self.person.identity
-        order = Order(row.uid, reason, row.amount, row.currency, identity.worker, identity.details)
-        return replace(order, **{**({"amount": Decimal(amount)} if amount else {}), **changes})
+        return doing.order(self.person, reason, amount, **changes)
 
     def paid(self, reason: str) -> list[Decimal]:
         """Return each payment that the stand-in made to them for this reason."""
@@ -160,12 +139,7 @@ class Worker:
 
     def finish(self) -> Enrolment:
         """Go from the link to the last page."""
-        person = self.arrive()
-        building.consent(person)
-        building.read_instructions(person)
-        building.play(person)
-        building.answer_quiz(person, correctly=True)
-        return self.person
+        return doing.finish(self.arrive())
 
     def fail(self) -> Enrolment:
         """Go from the link to an ending that pays nothing."""

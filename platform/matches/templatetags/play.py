@@ -54,9 +54,17 @@ def _seat_strip(seats: tuple[Any, ...], role: str, language: str) -> str:
     return get_template("play/seats.html").render({"seats": seats, "role": role})
 
 
+def _must_be(kind: type[Any], block: Any) -> None:
+    """Refuse what is not a block of this kind, such as one whose key is misspelt: Django passes "" for it."""
+    if not isinstance(block, kind):
+        name = kind.__name__
+        raise template.TemplateSyntaxError(f"a tag needs a {name} of the view, such as view.KEY, but got {block!r}")
+
+
 @register.simple_tag(takes_context=True)
 def text(context: Context, block: Text) -> str:
     """Show a sentence; below that of a match's end, the picture of its result."""
+    _must_be(Text, block)
     words = _rendered("play/text.html", _CacheKey.of(block), (), get_language())
     picture = context.get("picture") if block.key == STATUS else None
     return words if picture is None else mark_safe(words + context["picture_template"].render({"picture": picture}))
@@ -64,23 +72,27 @@ def text(context: Context, block: Text) -> str:
 
 @register.simple_tag(takes_context=True)
 def facts(context: Context, block: Facts) -> str:
+    _must_be(Facts, block)
     return _rendered("play/facts.html", _CacheKey.of(block), _names(context), get_language())
 
 
 @register.simple_tag(takes_context=True)
 def facts_line(context: Context, block: Facts) -> str:
     """Show facts in one line above everything else."""
+    _must_be(Facts, block)
     return _rendered("play/facts_line.html", _CacheKey.of(block), _names(context), get_language())
 
 
 @register.simple_tag(takes_context=True)
 def talk(context: Context, block: Talk) -> str:
+    _must_be(Talk, block)
     return get_template("play/talk.html").render({"block": block, "names": _names(context)})
 
 
 @register.simple_tag(takes_context=True)
 def table(context: Context, block: Table) -> str:
     """Show a table, newest row first if its rows are chronological."""
+    _must_be(Table, block)
     names = _names(context)
     ordered_rows = reversed(block.rows) if block.newest_first else block.rows
     rows = [_row(_CacheKey.of((block.columns, cells)), names) for cells in ordered_rows]
@@ -90,6 +102,7 @@ def table(context: Context, block: Table) -> str:
 @register.simple_tag(takes_context=True)
 def chart(context: Context, block: Chart) -> str:
     """Show a line chart as SVG, with the same numbers in a table for screen readers."""
+    _must_be(Chart, block)
     return _rendered("play/chart.html", _CacheKey.of(block), _names(context), get_language())
 
 

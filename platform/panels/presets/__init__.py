@@ -13,6 +13,7 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from panels.endings import Outcome
+from panels.models import Panel
 
 
 class Preset(BaseModel):
@@ -43,11 +44,11 @@ class Preset(BaseModel):
     person: str
     task: str = ""
     session: str = ""
-    check: str = "nothing"
+    check: Panel.Check = Panel.Check.NOTHING
     sites: str = ""
     destinations: Mapping[Outcome, str] = {}
     hints: Mapping[Outcome, str] = {}
-    pays: str = "list"
+    pays: Panel.Pays = Panel.Pays.LIST
     columns: str = "id = person\namount = amount\ncurrency = currency\nreference = reference"
     lasting: bool = True
     link: str = ""

@@ -50,10 +50,18 @@ def approved(panel: Panel, boss: User) -> None:
         deciding.approve(study=panel.study.slug, rows=list(rows), user=boss)
 
 
-def test_invalid_preset_is_refused_with_its_name_and_field(tmp_path):
+@pytest.mark.parametrize(
+    ("line", "field"),
+    [
+        ('check = "signed link"', "check"),
+        ('pays = "us"', "pays"),
+        ('[hints]\nfinished = "no such outcome"', "hints.finished"),
+    ],
+)
+def test_invalid_preset_is_refused_with_its_name_and_field(tmp_path, line: str, field: str):
     file = tmp_path / "mine.toml"
-    file.write_text('title = "Mine"\nabout = ""\nperson = "id"\n[hints]\nfinished = "no such outcome"\n')
-    with pytest.raises(ValueError, match=r"mine\.toml[\s\S]*hints\.finished"):
+    file.write_text(f'title = "Mine"\nabout = ""\nperson = "id"\n{line}\n')
+    with pytest.raises(ValueError, match=rf"mine\.toml[\s\S]*{field}"):
         presets.read(file)
 
 

@@ -20,6 +20,7 @@ from marketplaces.mturk.client import Requester, requester_of
 from marketplaces.mturk.models import Hit
 from marketplaces.mturk.standin import StandIn, market
 from marketplaces.mturk.standin.server import KEY_ID, SECRET
+from marketplaces.tests.doing import finish
 from participants.models import Enrolment
 from studies.models import Study
 
@@ -100,15 +101,6 @@ class StagedStudy:
         assert answer.status_code == 302, answer.content.decode()
         return Enrolment.objects.get(token=answer["Location"].split("/")[2])
 
-    def finish(self, person: Enrolment, *, correctly: bool = True) -> Enrolment:
-        """Play to the last page."""
-        building.consent(person)
-        building.read_instructions(person)
-        building.play(person)
-        building.answer_quiz(person, correctly=correctly)
-        person.refresh_from_db()
-        return person
-
     def submit(self, assignment: market.Assignment) -> None:
         """Submit the form on the last page to the stand-in, as the worker's browser does."""
         self.market.submit(assignment, {"assignmentId": assignment.id, "completionCode": "X"})
@@ -116,7 +108,7 @@ class StagedStudy:
     def work_through(self, hit: Hit, worker: str) -> tuple[Enrolment, market.Assignment]:
         """Take a worker through every step, including the submission."""
         assignment = self.accept(hit, worker)
-        person = self.finish(self.arrive(assignment))
+        person = finish(self.arrive(assignment))
         self.submit(assignment)
         return person, assignment
 

@@ -12,6 +12,7 @@ from exports.tests import building
 from marketplaces.models import Account
 from marketplaces.mturk.deciding import sync
 from marketplaces.mturk.models import Hit
+from marketplaces.tests.doing import finish
 from participants.models import Enrolment
 from participants.services import end
 from participants.states import ENDINGS, State
@@ -110,7 +111,7 @@ class TestReturning:
 
     def test_assignment_is_posted_to_the_tasks_own_site(self, staged):
         assignment = staged.accept(staged.published(), "AWORKERONE")
-        person = staged.finish(staged.arrive(assignment))
+        person = finish(staged.arrive(assignment))
         page = self.last_page(staged, person)
         html = page.content.decode()
         assert f'action="{staged.standin.address}/mturk/externalSubmit"' in html
@@ -136,7 +137,7 @@ class TestReturning:
     def test_unknown_submission_site_shows_the_code_instead(self, staged, site):
         assignment = staged.accept(staged.published(), "AWORKERONE")
         answer = staged.follow(staged.link(assignment, turkSubmitTo=site))
-        person = staged.finish(Enrolment.objects.get(token=answer["Location"].split("/")[2]))
+        person = finish(Enrolment.objects.get(token=answer["Location"].split("/")[2]))
         page = self.last_page(staged, person)
         assert "externalSubmit" not in page.content.decode()
         assert "evil" not in page.content.decode() + page["Content-Security-Policy"]
@@ -149,7 +150,7 @@ class TestReturning:
         assignment = staged.accept(staged.published(), "AWORKERONE")
         Account.objects.update(place=place)
         answer = staged.follow(staged.link(assignment, turkSubmitTo=site))
-        person = staged.finish(Enrolment.objects.get(token=answer["Location"].split("/")[2]))
+        person = finish(Enrolment.objects.get(token=answer["Location"].split("/")[2]))
         page = self.last_page(staged, person)
         assert f'action="{site}/mturk/externalSubmit"' in page.content.decode()
         assert f"{site} https://*.mturk.com" in page["Content-Security-Policy"]

@@ -8,7 +8,6 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
-from django.contrib.auth.models import User
 from django.test import Client
 from django.utils import timezone
 
@@ -19,9 +18,9 @@ from marketplaces.models import Account, Recruitment, Submission
 from marketplaces.mturk.deciding import sync
 from marketplaces.mturk.models import Hit, Qualification
 from marketplaces.syncing import sync as sync_generally
-from payouts import books, deciding, paying
+from marketplaces.tests import doing
+from payouts import books, deciding
 from payouts.models import LedgerRow
-from rights.members import give
 from rights.roles import Role
 from studies.models import Study
 from tests.visitors import breadcrumb_urls, text_of
@@ -30,28 +29,13 @@ pytestmark = pytest.mark.django_db
 REASON = "The task was submitted without a single move in the game."
 
 
-def signed_in(staged: Any, *, study: Role | None, account: Role | None, name: str = "somebody") -> Client:
-    user = User.objects.create_user(name, is_staff=True)
-    for target, role in ((staged.study, study), (staged.account, account)):
-        if role is not None:
-            give(target, user=user, role=role, by=None)
-    client = Client()
-    client.force_login(user)
-    return client
+def signed_in(staged: Any, *, study: Role | None, account: Role | None, name: str = "") -> Client:
+    return doing.sign_in(staged.study, staged.account, role=study, account_role=account, name=name)
 
 
 @pytest.fixture
 def owner(staged) -> Client:
     return signed_in(staged, study=Role.OWNER, account=Role.OWNER)
-
-
-def pay_all(staged: Any) -> list[LedgerRow]:
-    """Approve and send all payments that are due; return all rows as they are afterwards."""
-    due_rows = list(LedgerRow.objects.filter(state=LedgerRow.State.DUE).values_list("pk", flat=True))
-    deciding.approve(study=staged.study.slug, rows=due_rows, user=None)
-    for _time in range(2):  # the bonus waits for the base
-        paying.pay_due()
-    return list(LedgerRow.objects.all())
 
 
 def desk(staged: Any, route: str = "") -> str:
@@ -317,8 +301,8 @@ class TestUndoingARejection:
         assert "The rejection was undone here" in text_of(owner.get(desk(staged)))
         (assignment,) = staged.market.assignments.values()
         assert assignment.status == "Rejected", "approving is what pays"
-        rows = pay_all(staged)
-        assert {row.state for row in rows} == {LedgerRow.State.CONFIRMED}
+        rows = doing.pay_all(staged.study)
+        assert {row.state for row in rows.values()} == {LedgerRow.State.CONFIRMED}
         assert (assignment.status, len(staged.market.bonuses)) == ("Approved", 1)
         sync(staged.recruitment)
         assert {row.state for row in LedgerRow.objects.all()} == {LedgerRow.State.CONFIRMED}

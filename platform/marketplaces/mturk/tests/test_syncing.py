@@ -16,6 +16,7 @@ from marketplaces.models import Submission
 from marketplaces.mturk.models import Hit
 from marketplaces.mturk.tests.staged import ADDRESS
 from marketplaces.syncing import sync as sync_generally
+from marketplaces.tests.doing import finish
 from participants.models import Enrolment
 from participants.states import State
 from studies.models import Placement
@@ -93,7 +94,7 @@ class TestTasks:
 
 class TestAssignments:
     def test_finished_but_unsubmitted_gets_our_own_advice(self, staged):
-        person = staged.finish(staged.arrive(staged.accept(staged.published(), "AWORKERONE")))
+        person = finish(staged.arrive(staged.accept(staged.published(), "AWORKERONE")))
         invented = {"assignmentId": "3A", "hitId": "3INVENTED"}
         stranger = building.complete(staged.study, worker="AMADEUP", proof="3A/AMADEUP", details=invented)
         lines = lines_of(staged)
@@ -161,7 +162,7 @@ class TestAbsentWorkers:
         staged.market.leave(first)
         make_silent(absent, minutes=5)
         second = staged.accept(hit, "ASECOND", reuse=first.id)
-        person = staged.finish(staged.arrive(second))
+        person = finish(staged.arrive(second))
         staged.submit(second)
         sync(staged)
         assert state_of(absent) == State.RETURNED
@@ -171,7 +172,7 @@ class TestAbsentWorkers:
 
     def test_ended_enrolment_is_not_changed(self, staged):
         assignment = staged.accept(staged.published(), "AWORKERONE")
-        person = staged.finish(staged.arrive(assignment))
+        person = finish(staged.arrive(assignment))
         staged.market.leave(assignment)
         make_silent(person, hours=5)
         sync(staged)

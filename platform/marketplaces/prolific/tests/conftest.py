@@ -36,19 +36,9 @@ def account(desk: Any) -> Any:
 @pytest.fixture
 def sign_in(desk: Any, account: Any) -> Any:
     """Return a function that signs in a user with one role in the study and one in the account."""
-
-    from django.contrib.auth.models import User
-    from django.test import Client
-
-    from rights.members import give
+    from marketplaces.tests import doing
 
     def sign_in_user(*, study: Any, account_role: Any) -> Any:
-        user = User.objects.create_user(f"{study}-{account_role}", is_staff=True)
-        give(desk.study, user=user, role=study, by=None)
-        if account_role:
-            give(account, user=user, role=account_role, by=None)
-        client = Client()
-        client.force_login(user)
-        return client
+        return doing.sign_in(desk.study, account, role=study, account_role=account_role)
 
     return sign_in_user

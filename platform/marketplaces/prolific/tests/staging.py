@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from decimal import Decimal
 from typing import Any
 
 from django.http import HttpResponse
@@ -16,6 +15,7 @@ from marketplaces.prolific import publishing
 from marketplaces.prolific.models import Publication
 from marketplaces.prolific.standin import TOKEN, StandIn
 from marketplaces.prolific.standin.market import Submission, new_id
+from marketplaces.tests.doing import finish, order
 from participants.models import Enrolment
 from payouts.payers import Order
 from studies.models import Study
@@ -56,12 +56,7 @@ class Worker:
 
     def finish(self, *, correctly: bool = True) -> Enrolment:
         """Go from the link to the last page here."""
-        person = self.arrive()
-        building.consent(person)
-        building.read_instructions(person)
-        building.play(person)
-        building.answer_quiz(person, correctly=correctly)
-        return self.person
+        return finish(self.arrive(), correctly=correctly)
 
     def submit(self, kind: str = "completed") -> None:
         """Submit at the stand-in with one of the study's codes, or any other."""
@@ -69,16 +64,7 @@ class Worker:
         self.desk.standin.market.complete(self.submission.id, codes.get(kind, kind))
 
     def order(self, reason: str, amount: str | None = None) -> Order:
-        """Return the order that the ledger would have paid."""
-        row = self.person.ledger.get(reason=reason)
-        return Order(
-            uid=row.uid,
-            reason=reason,
-            amount=Decimal(amount) if amount else row.amount,
-            currency=row.currency,
-            worker=self.person.identity.worker,
-            details=self.person.identity.details,
-        )
+        return order(self.person, reason, amount)
 
 
 class Desk:

@@ -8,6 +8,7 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
+from marketplaces.tests import doing
 from payouts import books, deciding, paying
 from payouts.models import LedgerRow, Transfer
 
@@ -22,20 +23,10 @@ STEPS = {
 KINDS = ("cut", "lost", "refused", "refused-late", "garbage", "rate")
 UNCLEAR_FAILURES = {("paying", "cut"), ("paying", "refused"), ("paying", "garbage")}
 """Cases in which the order was not accepted and the response does not say so: a person must check."""
-STILL_OPEN = ("approved", "sent")
 
 
 def pay_all(desk) -> dict[str, LedgerRow]:
-    """Approve what is due, run the sweep as if much time had passed, and return the rows by reason."""
-    due_rows = LedgerRow.objects.filter(study=desk.study.slug, state__in=("due", "failed"))
-    deciding.approve(study=desk.study.slug, rows=list(due_rows.values_list("pk", flat=True)), user=None)
-    for _round in range(12):
-        long_ago = timezone.now() - timedelta(hours=1)
-        Transfer.objects.update(next_at=long_ago, until=long_ago, asked_at=long_ago)
-        paying.pay_due()
-        if not LedgerRow.objects.filter(state__in=STILL_OPEN).exists():
-            break
-    return {row.reason: row for row in LedgerRow.objects.filter(study=desk.study.slug)}
+    return doing.pay_all(desk.study)
 
 
 def paid(desk) -> Counter[str]:

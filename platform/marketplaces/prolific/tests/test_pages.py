@@ -101,6 +101,19 @@ def test_editors_can_neither_stop_nor_reject(desk, sign_in):
     assert editor.post(page_url("forget", key)).status_code == 403
 
 
+def test_page_offers_what_this_user_can_do_now(desk, owner, sign_in):
+    key = desk.publish().pk
+    editor = sign_in(study=Role.EDITOR, account_role=Role.VIEWER)
+
+    def offered(client: Client) -> list[str]:
+        return [button.text for button in client.get(page_url("change", key)).context["buttons"]]
+
+    assert offered(owner) == ["Pause", "Stop", "Refresh", "Receive notifications from Prolific"]
+    assert offered(editor) == ["Pause", "Refresh"], "stopping is the owner's, notifications are the account's"
+    owner.post(page_url("pause", key))
+    assert offered(owner)[:2] == ["Resume", "Stop"] and "Resume" not in offered(editor)
+
+
 def test_viewing_changes_nothing(desk, owner):
     key = desk.draft().pk
     desk.standin.calls.clear()

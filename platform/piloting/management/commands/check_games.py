@@ -10,7 +10,7 @@ from django.core.management.base import BaseCommand
 
 from games import registry
 from games.errors import GameError
-from games.examples import cases
+from games.examples import cases, each_once
 from piloting import game_pages
 
 
@@ -25,7 +25,7 @@ class Command(BaseCommand):
         has_problems = False
         for key in options["games"] or registry.keys():
             try:
-                problems = [problem for case in cases(key) for problem in game_pages.problems(case)]
+                problems = each_once((problem, case) for case in cases(key) for problem in game_pages.problems(case))
             except (GameError, AssertionError) as error:
                 problems = [str(error)]
             has_problems = has_problems or bool(problems)

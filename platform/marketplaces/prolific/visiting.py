@@ -1,4 +1,4 @@
-"""Participants who arrive by a link from Prolific.
+"""How participants arrive by a link from Prolific, and how they return there.
 
 The link has `?PROLIFIC_PID=&STUDY_ID=&SESSION_ID=`; signed links add `prolific_token`, a JSON Web Token (RS256) whose
 claim `prolific` says the same. Source: docs.prolific.com, "Retrieve JSON Web Key Set". The format of `aud` is not
@@ -11,7 +11,7 @@ import re
 from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 import httpx2
 import jwt
@@ -19,13 +19,19 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from marketplaces.kinds import MarketplaceError
+from marketplaces.prolific import codes
 from marketplaces.prolific.client import client_of
 from marketplaces.prolific.models import KIND, KeySet, Publication
 from marketplaces.prolific.publishing import NAMES, TREATMENT, page_of, store_study
 from outgoing.client import ask
+from participants.models import Enrolment
+from participants.returning import ReturnInstructions
+from participants.states import State
+from plans.pay import in_currency
 from recruiters.arrivals import Arrival
 from recruiters.errors import EntryRefused, ExpiredLink, ForgedLink, IncompleteLink
 from recruiters.keys import read_key
+from recruiters.models import Identity
 
 ISSUER = "https://www.prolific.com"
 TOKEN = "prolific_token"
@@ -154,6 +160,34 @@ def _is_draft(publication: Publication) -> bool:
         except MarketplaceError:
             return True
     return publication.status == Publication.Status.UNPUBLISHED
+
+
+# ---- returning -------------------------------------------------------------------------------------
+
+
+def leave(enrolment: Enrolment, identity: Identity) -> ReturnInstructions | None:
+    """Return the button that reports the ending to Prolific, and the code in case the button fails."""
+    publication = Publication.objects.select_related("account").filter(study__slug=identity.study).first()
+    if publication is None:
+        return None
+    if enrolment.state == State.RETURNED:
+        return ReturnInstructions(
+            _("You have returned your submission on Prolific. You do not need to do anything else.")
+        )
+    code, label = publication.codes[codes.code_of(enrolment)], _("Back to Prolific")
+    if enrolment.state == State.SCREENED_OUT and publication.screen_out_reward is not None:
+        amount = in_currency(publication.screen_out_reward, publication.currency)
+        text = _("Return to Prolific with this button. Prolific pays you {amount} for your time.").format(amount=amount)
+    elif enrolment.is_paid:
+        text = _("Return to Prolific with this button so that your work is recorded.")
+    else:
+        label = _("Return on Prolific")
+        text = _(
+            "Please return to Prolific with this button. Prolific will then ask you to return your submission, which "
+            "does not count against you."
+        )
+    address = f"{publication.account.pages}/submissions/complete?cc={quote(code)}"
+    return ReturnInstructions(f"{text} {_('If Prolific asks for a code, copy this one.')}", address, label, code=code)
 
 
 # ---- Prolific's keys -------------------------------------------------------------------------------
