@@ -10,7 +10,7 @@ from typing import Any
 
 from django import template
 from django.template import Context
-from django.template.loader import get_template
+from django.template.loader import get_template, select_template
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import mark_safe
 from django.utils.translation import get_language
@@ -199,11 +199,8 @@ def plain(value: float) -> str:
 
 @register.simple_tag
 def assets(game: str) -> str:
-    """Return the style sheets and scripts of a game's own screen, if any."""
-    try:
-        return mark_safe(get_template(f"{game}/assets.html").render())
-    except template.TemplateDoesNotExist:
-        return ""
+    """Return the style sheets and scripts of a game's own screen; without any, what the default layout needs."""
+    return mark_safe(select_template([f"{game}/assets.html", "play/assets.html"]).render())
 
 
 @register.filter
