@@ -16,7 +16,7 @@ _SAVED_AS = re.compile(r"Save (?:this|it) as `([^`]+)`:\s*$")
 
 EXECUTED_LANGUAGES = frozenset({"sh", "bash", "python", "r"})
 """Languages that are executed; all other blocks are only read."""
-UNEXECUTED_LANGUAGES = frozenset({"text", "markdown", "nginx", "yaml", "{toctree}"})
+UNEXECUTED_LANGUAGES = frozenset({"text", "markdown", "html", "nginx", "yaml", "{toctree}"})
 
 TESTED_ELSEWHERE = {
     "docs/operating.md": "tests/test_handbook.py: on PostgreSQL, in a folder that represents the machine",

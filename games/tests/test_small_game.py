@@ -49,3 +49,4 @@ def test_payoffs_match_the_tutorial(game: type[Game]) -> None:
 
 def test_tutorial_game_is_short() -> None:
     assert len(block("python").splitlines()) <= 112
+    assert sum(len(each.code.splitlines()) for each in blocks(PAGE) if each.saved_as) <= 150
