@@ -189,8 +189,8 @@ def _approvals(data: Data) -> pd.DataFrame:
     proposed = moves(data, "propose")
     proposers = dict(zip(zip(proposed["match"], proposed["role"], strict=True), proposed["player"], strict=True))
     voted = moves(data, "approve")
-    runs = voted["repetition"].astype("float64")
-    runs = runs.fillna(pd.Series(range(-len(voted), 0), voted.index))  # votes without a run stand alone
+    # Votes without a run stand alone.
+    runs = [-1 - index if pd.isna(run) else run for index, run in enumerate(voted["repetition"].tolist())]
     of_vote = zip(voted["match"], voted["mechanism"], runs, voted["move"], strict=True)
     votes = [
         (mechanism, proposer, run, float(bool(approved)))
