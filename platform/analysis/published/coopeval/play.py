@@ -156,7 +156,7 @@ def votes(data: Data, options: Options) -> Result:
         raise SkippedError("No match had a mediator or a contract.")
     delegated = rows["delegation_rate"].astype("float64") >= 1
     is_unanimous = rows["contract_active"].astype("boolean").where(rows["mechanism"] == "contract", delegated)
-    rows = rows.assign(value=is_unanimous.fillna(False).astype(float))
+    rows = rows.assign(value=is_unanimous.fillna(False).astype(float).where(rows["repetition"].notna()))
     with_winner = rows[rows["winner_approvals"].notna()].astype({"winner_approvals": "int64"})
     largest = _shares(with_winner.rename(columns={"winner_approvals": "approvals"}), ["mechanism", "game"], "approvals",
                       options.level).astype({"approvals": "str"})  # fmt: skip
@@ -189,7 +189,9 @@ def _approvals(data: Data) -> pd.DataFrame:
     proposed = moves(data, "propose")
     proposers = dict(zip(zip(proposed["match"], proposed["role"], strict=True), proposed["player"], strict=True))
     voted = moves(data, "approve")
-    of_vote = zip(voted["match"], voted["mechanism"], voted["repetition"], voted["move"], strict=True)
+    # Votes without a run stand alone.
+    runs = [-1 - index if pd.isna(run) else run for index, run in enumerate(voted["repetition"].tolist())]
+    of_vote = zip(voted["match"], voted["mechanism"], runs, voted["move"], strict=True)
     votes = [
         (mechanism, proposer, run, float(bool(approved)))
         for match, mechanism, run, move in of_vote

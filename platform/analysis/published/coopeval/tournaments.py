@@ -8,6 +8,7 @@ from functools import partial
 from statistics import fmean, stdev
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from analysis.data import Data
@@ -123,8 +124,10 @@ def over_runs(runs: pd.DataFrame, column: str) -> dict[str, Any]:
 
 
 def over_means(rows: pd.DataFrame, column: str, by: str) -> dict[str, Any]:
-    """Return the mean and standard error of the column's means by game or by run."""
-    return mean_and_se(rows.dropna(subset=[column]).groupby(by, dropna=False)[column].agg(fmean).tolist())
+    """Return the mean and standard error of the column's means by game or by run; rows without one stand alone."""
+    known = rows[rows[column].notna()]
+    alone = np.where(known[by].isna(), np.arange(len(known)), -1)
+    return mean_and_se(known.groupby([known[by], alone], dropna=False)[column].agg(fmean).tolist())
 
 
 def readable_name(name: str) -> str:

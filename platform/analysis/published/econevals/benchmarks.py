@@ -131,7 +131,7 @@ def runs(data: Data, options: Options) -> Result:
 def exploration(data: Data, options: Options) -> Result:
     """Return the exploration rate: the share of distinct plans among all plans."""
     game = game_of(data, ("procurement", "scheduling"))
-    rows = frame(data, game, ["exploration_rate"]).sort_values([*KEYS, "instance"])
+    rows = frame(data, game, ["exploration_rate"])
 
     def explored(matches: pd.DataFrame) -> dict[str, Any]:
         first = matches.iloc[0]
@@ -147,7 +147,7 @@ def exploration(data: Data, options: Options) -> Result:
         note="Number of distinct plans (ignoring zeros) divided by the number of plans.",
         charts=[Chart("strip_plot", title=f"{game.capitalize()}: exploration rate of every run", x="exploration_rate",
                       y="agent", facet="level", titles={"x": "Share of distinct plans"},
-                      rows=rows[[*KEYS, "exploration_rate"]])],
+                      rows=rows.sort_values([*KEYS, "instance"])[[*KEYS, "exploration_rate"]])],
     )  # fmt: skip
     return Result([table], numbers=table.numbers("{level}.{agent}"))
 

@@ -211,7 +211,8 @@ def _prices(data: Data, rows: pd.DataFrame, options: Options) -> FamilyResult:
     seller = rows["config_scale"] * rows["config_seller_factor"]
     buyer = rows["config_scale"] * rows["config_buyer_factor"]
     low, high = price < seller, price > buyer
-    where = np.select([price.isna(), low & high, high, low], [PRICES[4], PRICES[3], PRICES[2], PRICES[1]], PRICES[0])
+    within = price.between(seller, buyer)
+    where = np.select([low & high, high, low, within], [PRICES[3], PRICES[2], PRICES[1], PRICES[0]], PRICES[4])
     gains = np.select([buyer > seller, buyer == seller], ["gains from trade", "equal values"], "no gains from trade")
     rows = rows.assign(where=where, gains=gains, position=(price - seller) / (buyer - seller))
     found = []
@@ -240,7 +241,7 @@ def _trust(data: Data, rows: pd.DataFrame, options: Options) -> FamilyResult:
     bought = {"high": rows["efficiency"], "low": 1 - rows["fairness"]}
     qualities = pd.concat([rows.assign(by="quality", level=quality, where=labels, bought=share)
                            for quality, share in bought.items()])  # fmt: skip
-    parts = [qualities.sort_values(markets, kind="stable")]
+    parts = [qualities.dropna(subset=markets).sort_values(markets, kind="stable")]
     if data.has("decisions", "match", "move_number", "move_recommendation", "move_decision"):
         parts.append(_after_recommendations(data, rows).assign(by="recommendation", where="binary"))
     found = pd.concat([
