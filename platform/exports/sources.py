@@ -77,7 +77,7 @@ class StudySource:
         self.demonstration = study.purpose == Match.Purpose.DEMO
 
     def __reduce__(self) -> tuple[type[StudySource], tuple[Study]]:
-        """Let other processes read the same study anew."""
+        """Let other processes read the same study again."""
         return type(self), (self.study,)
 
     @cached_property
@@ -191,7 +191,7 @@ class CollectionSource:
         self.counted = counted_movers(agents)
 
     def __reduce__(self) -> tuple[type[CollectionSource], tuple[Collection]]:
-        """Let other processes read the same collection anew."""
+        """Let other processes read the same collection again."""
         return type(self), (self.collection,)
 
     @cached_property
