@@ -11,6 +11,7 @@ from games import contract, texts
 from games.examples import Examples, cases_of
 from games.interface import Game
 from games.play import configure, replay_moves
+from piloting import game_pages
 from tests.examples import ROOT, blocks
 
 PAGE = ROOT / "docs" / "tutorials" / "first-game.md"
@@ -38,6 +39,10 @@ def game():
 def test_example_game_passes_check(game: type[Game], check: str) -> None:
     for case in cases_of(game, Examples()):
         contract.CHECKS[check](case)
+
+
+def test_pages_tell_what_models_are_told(game: type[Game]) -> None:
+    assert [problem for case in cases_of(game, Examples()) for problem in game_pages.problems(case)] == []
 
 
 def test_payoffs_match_the_tutorial(game: type[Game]) -> None:
