@@ -11,7 +11,6 @@ from games import contract, texts
 from games.examples import Examples, cases_of
 from games.interface import Game
 from games.play import configure, replay_moves
-from piloting import game_pages
 from tests.examples import ROOT, blocks
 
 PAGE = ROOT / "docs" / "tutorials" / "first-game.md"
@@ -22,8 +21,8 @@ def block(language: str) -> str:
     return blocks(PAGE, language)[0].code
 
 
-@pytest.fixture(scope="module")
-def game():
+@pytest.fixture(scope="module", name="game")
+def tutorial_game():
     module = ModuleType("games.public_goods.rules")
     read_text = texts.read
     with pytest.MonkeyPatch.context() as patch:
@@ -39,10 +38,6 @@ def game():
 def test_example_game_passes_check(game: type[Game], check: str) -> None:
     for case in cases_of(game, Examples()):
         contract.CHECKS[check](case)
-
-
-def test_pages_tell_what_models_are_told(game: type[Game]) -> None:
-    assert [problem for case in cases_of(game, Examples()) for problem in game_pages.problems(case)] == []
 
 
 def test_payoffs_match_the_tutorial(game: type[Game]) -> None:
