@@ -19,6 +19,7 @@ EXECUTED_LANGUAGES = frozenset({"sh", "bash", "python", "r"})
 UNEXECUTED_LANGUAGES = frozenset({"text", "markdown", "html", "nginx", "yaml", "{toctree}"})
 
 TESTED_ELSEWHERE = {
+    "docs/tutorials/first-stage.md": "platform/studies/tests/test_stages.py: without writing into the repository",
     "docs/operating.md": "tests/test_handbook.py: on PostgreSQL, in a folder that represents the machine",
     "docs/api.md": "tests/test_api.py: against a live stack",
 }

@@ -21,8 +21,8 @@ def block(language: str) -> str:
     return blocks(PAGE, language)[0].code
 
 
-@pytest.fixture(scope="module")
-def game():
+@pytest.fixture(scope="module", name="game")
+def tutorial_game():
     module = ModuleType("games.public_goods.rules")
     read_text = texts.read
     with pytest.MonkeyPatch.context() as patch:

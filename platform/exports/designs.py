@@ -176,7 +176,7 @@ def questions_of(version: Version) -> list[AskedQuestion]:
     """Return every question that participants may be asked; e-mail addresses and the like are masked."""
     found: dict[tuple[str, str], AskedQuestion] = {}
     for _cell, placed in placed_stages(version):
-        for item in placed.stage.items if isinstance(placed.stage, stages.Questions) else ():
+        for item in placed.stage.questions():
             asked = AskedQuestion(_without_addresses(item), placed.name, placed.before_game)
             found.setdefault((placed.name, item.name), asked)
     return list(found.values())

@@ -268,7 +268,7 @@ class _Checker:
         values, games = names.values, names.games
         if isinstance(stage, Questions):
             problems += _question_problems(stage, at, names)
-            values |= {item.name for item in stage.items}
+        values |= {item.name for item in stage.questions()}
         if isinstance(stage, Game) and stage.name:
             results = _results_of(stage)
             games = {**games, (stage.name,): results}
@@ -297,9 +297,9 @@ class _Checker:
         return _Names(values, games, used), problems
 
     def _strata_problems(self, plan: Plan) -> Iterator[tuple[int, str]]:
-        asked = [item.name for stage in plan.stages() if isinstance(stage, Questions) for item in stage.items]
+        asked = [item.name for stage in plan.stages() for item in stage.questions()]
         before = plan.journey[: self.reader.common_stages]
-        known = {item.name for stage in before if isinstance(stage, Questions) for item in stage.items}
+        known = {item.name for stage in before for item in stage.questions()}
         for index, name in enumerate(plan.cells.strata):
             if name not in asked:
                 yield index, _("There is no question “{name}”.").format(name=name)

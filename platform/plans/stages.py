@@ -50,9 +50,13 @@ class Stage(PlanModel):
         """Return the type of a field, which another field may decide; `data` is the stage as written."""
         return cls.model_fields[field].annotation
 
+    def questions(self) -> Sequence[Question]:
+        """Return the questions that it asks: conditions may name their answers, and datasets have them as columns."""
+        return ()
+
     def names(self) -> list[str]:
         """Return the names that it adds to the plan's namespace."""
-        return [self.name] if self.name else []
+        return [*([self.name] if self.name else []), *(item.name for item in self.questions())]
 
 
 _kinds: dict[str, type[Stage]] = {}
@@ -123,8 +127,8 @@ class Questions(Stage):
         "fixed", title="Order", description="random: in an order drawn for each participant."
     )
 
-    def names(self) -> list[str]:
-        return [*super().names(), *(item.name for item in self.items)]
+    def questions(self) -> Sequence[Question]:
+        return self.items
 
 
 class CodeWord(PlanModel):

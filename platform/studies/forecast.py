@@ -29,7 +29,7 @@ from plans.pay import Pay, PayRule, bonus, cents
 from plans.plan import Document, Plan
 from plans.reading import READERS, BadPlan, PlannedCell, Reader, reader_of
 from plans.seats import fitted
-from plans.stages import DEFAULT_TEXT, Block, Consent, Debriefing, Game, Page, Questions, Stage, walk
+from plans.stages import DEFAULT_TEXT, Block, Consent, Debriefing, Game, Page, Stage, walk
 from studies.models import agents_of
 from studies.simulating import (
     SECONDS_PER_DECISION,
@@ -500,9 +500,7 @@ def seconds_of(stage: Stage) -> float:
             return SECONDS_PER_PAGE + (reading or _reading(CONSENT_WORDS))
         case Page():
             return max(stage.seconds, SECONDS_PER_PAGE + reading)
-        case Questions():
-            return SECONDS_PER_PAGE + SECONDS_PER_QUESTION * len(stage.items)
-    return SECONDS_PER_PAGE + reading
+    return SECONDS_PER_PAGE + reading + SECONDS_PER_QUESTION * len(stage.questions())
 
 
 def _reading(words: float) -> float:

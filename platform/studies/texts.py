@@ -42,7 +42,7 @@ def possible_endings(plan: Plan, *, groups: bool, screens: bool = True) -> list[
     found = list(plan.stages())
     games = [stage for stage in found if isinstance(stage, stages.Game)]
     first = games if games and games[0].show_if else games[:1]
-    questions = [item for stage in found if isinstance(stage, stages.Questions) for item in stage.items]
+    questions = [item for stage in found for item in stage.questions()]
     comprehension = [stage.comprehension for stage in games if stage.comprehension is not None]
     conditions = {
         "failed_code_word": any(stage.code_word is not None for stage in first),
@@ -323,7 +323,7 @@ def default_consent(plan: Plan, outlook: Outlook) -> str:
     if len(outlook.averages) < 2:
         table = endings_table(rule, possible_endings(plan, groups=outlook.longest is not None))
         pay.append(as_markdown(table, (_("How it ends"), _("You are paid"))))
-    asks = any(isinstance(stage, stages.Questions) for stage in plan.stages())
+    asks = any(stage.questions() for stage in plan.stages())
     return "\n\n".join(
         [
             _("You are invited to take part in a study on how people make decisions in economic games."),

@@ -6,7 +6,8 @@ import pytest
 from django.test import override_settings
 
 from games import registry
-from games.examples import Case, cases
+from games.examples import Case, Examples, cases, cases_of
+from games.tests.test_small_game import tutorial_game  # noqa: F401  (the fixture `game`)
 from games.tests.toys import ClockAuction, Guessing, Well
 from games.tests.toys.everything import Everything
 from matches import forms
@@ -16,6 +17,10 @@ from piloting import game_pages
 @pytest.mark.parametrize("key", registry.keys())
 def test_every_games_pages_work(key):
     assert [problem for case in cases(key)[:3] for problem in game_pages.problems(case)] == []
+
+
+def test_pages_of_the_tutorials_game_work(game):
+    assert [problem for case in cases_of(game, Examples()) for problem in game_pages.problems(case)] == []
 
 
 @pytest.mark.parametrize("game", [ClockAuction, Guessing, Well, Everything])

@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
+from pathlib import Path
+from types import ModuleType
 from typing import Any, Literal
 
 import pytest
 
 from checks.models import Verdict
-from exports.designs import conditions_of, labels_of
+from exports.designs import conditions_of, labels_of, questions_of
 from exports.participants import facts_of
 from participants import steps
 from participants.models import Visit
 from participants.states import State
 from plans import stages
 from plans.checking import check
+from plans.schema import plan_controls
 from plans.stages import MAX_PLACE_LENGTH, place_of
 from studies import journeys
 from studies.models import Study
 from studies.tests import kit
 from surveys.models import Response
+from tests.examples import ROOT, blocks
 from tests.visitors import Visitor, arrived_participant, heading_of, text_of
 
 pytestmark = [pytest.mark.services, pytest.mark.django_db]
@@ -246,3 +251,41 @@ class TestOutsideKind:
         document["journey"].insert(1, {"stage": "note", "name": "talk", "words": 3})
         faults = {fault.at for fault in check(document).faults}
         assert "journey.1.words" in faults
+
+
+class TestStageOfTheTutorial:
+    """The stage of the tutorial "Your first kind of stage", as printed, from the editor's control to the column."""
+
+    @pytest.fixture(autouse=True)
+    def belief(self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, settings: Any) -> None:
+        for module, name in ((stages, "_kinds"), (journeys, "_makers"), (steps, "_kinds")):
+            monkeypatch.setattr(module, name, dict(getattr(module, name)))
+        saved = {each.saved_as: each.code for each in blocks(ROOT / "docs/tutorials/first-stage.md") if each.saved_as}
+        stage = ModuleType("beliefs.stage")
+        monkeypatch.setitem(sys.modules, stage.__name__, stage)
+        exec(compile(saved["platform/beliefs/stage.py"], "stage.py", "exec"), stage.__dict__)
+        exec(compile(saved["platform/beliefs/apps.py"], "apps.py", "exec"), {})
+        page = tmp_path / "beliefs" / "page.html"
+        page.parent.mkdir()
+        page.write_text(saved["platform/beliefs/templates/beliefs/page.html"])
+        engine = {**settings.TEMPLATES[0], "DIRS": [*settings.TEMPLATES[0]["DIRS"], str(tmp_path)]}
+        settings.TEMPLATES = [engine, *settings.TEMPLATES[1:]]
+
+    def test_is_asked_stored_and_known_to_conditions_and_datasets(self):
+        asked = {"stage": "belief", "name": "hope", "about": "Will they {{ tone }}?"}
+        shown = {"stage": "page", "name": "high", "text": "You expect much.", "show_if": "belief > 50"}
+        visitor = begun(journey(asked, shown, TALK, factors={"tone": {"levels": ["give"]}}))
+        assert "Will they give?" in text_of(visitor.see())
+        visitor.refused(question_belief="101")
+        visitor.send(question_belief="60")
+        assert Response.objects.get().answers == {"belief": 60} and "You expect much." in text_of(visitor.see())
+        version = visitor.now().placement.version
+        assert [each.question.name for each in questions_of(version)] == ["belief"]
+        assert "belief_hope" in labels_of(version)
+
+    def test_has_controls_in_the_editor_and_faults_of_its_own(self):
+        controls = plan_controls.__wrapped__()["stages"]["belief"]
+        assert {"about", "most", "answer"} <= {field["name"] for field in controls["fields"]}
+        document = journey(TALK).draft
+        document["journey"].insert(1, {"stage": "belief", "most": 0})
+        assert {"journey.1.most"} <= {fault.at for fault in check(document).faults}
