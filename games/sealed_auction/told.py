@@ -1,4 +1,4 @@
-"""What a bidder is told as Economics Arena tells its models: the own value, and earlier runs as data."""
+"""What a bidder is told as Economics Arena tells its models: its own value, and earlier runs as data."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from games.words import rounded
 
 
 def view(game: SealedAuction, state: Session, role: Role) -> View:
-    """Return the own value and, in later runs, everybody's bids, with the values if they are revealed."""
+    """Return its own value and, in later runs, everybody's bids, with the values if they are revealed."""
     if game.over(state):
         return ()
     value = Text("value", _("The item's value to you is {value} units.").format(value=rounded(game.value(state, role))))

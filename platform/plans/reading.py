@@ -359,7 +359,7 @@ class Reader:
             yield Fault("factors", what.format(passes=passes, most=MAX_PASSES))
 
     def _passes_in(self, nodes: Any) -> int:
-        """Return how many passes there are through the blocks of these stages, those within others included."""
+        """Return how many passes the blocks of these stages have, those within others included."""
         total = 0
         for node in nodes if isinstance(nodes, list) else ():
             if _is_block(node):

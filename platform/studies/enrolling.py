@@ -455,7 +455,7 @@ def find_seat(version: Version, asked: Asked, *, stratum: str = "", over: bool =
 def _free_number(placements: QuerySet[Placement]) -> int:
     """Return the lowest number that is nobody's who has played or may still play.
 
-    Whoever leaves before their first match hands their number on, and with it the order of a block that those with
+    Anyone who leaves before their first match hands their number on, and with it the order of a block that those with
     whom they would have played have, too.
     """
     seated = Exists(Seat.objects.filter(enrolment=OuterRef("enrolment")))

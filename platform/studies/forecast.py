@@ -515,7 +515,7 @@ def _plans_of(reader: Reader) -> _Plans:
 class _Plans:
     """The plans of a reader's cells, with what they share made once.
 
-    The reader keeps one object for each part that differs, so parts are told apart by their ids.
+    The reader keeps one object for each part that differs, so parts are distinguished by their ids.
     """
 
     def __init__(self, reader: Reader):

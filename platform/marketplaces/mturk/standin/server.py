@@ -99,21 +99,21 @@ class StandIn(Service):
         if request.path == "/worker" and re.fullmatch("[A-Z0-9]+", fields.get("worker", "")):
             return redirect(f"/worker/{fields['worker']}")
         match = _WORKERS_PAGE.fullmatch(request.path)
-        deed = request.method == "POST"
-        if match is None or deed != bool(match["accept"] or match["return"]):
+        is_action = request.method == "POST"
+        if match is None or is_action != bool(match["accept"] or match["return"]):
             return None
         worker, key = market.worker(match["worker"]), match["hit"] or match["assignment"]
         if key is None:
             return page(_tasks(market, worker))
         if match["hit"]:
-            if deed:
+            if is_action:
                 accepted = market.accept(worker, market.hit(key))
                 return redirect(f"/worker/{worker.id}/assignment/{accepted.id}")
             return page(_preview(market, worker, market.hit(key)))
         assignment = market.assignments.get(key)
         if assignment is None or assignment.worker != worker.id:
             return None
-        if deed:
+        if is_action:
             market.leave(assignment)
             return redirect(f"/worker/{worker.id}")
         return page(_work(worker, assignment, self.address))
