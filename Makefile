@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
 .PHONY: help analysis docs setup setup-test demo demo-llm otree-demo stand-in-llm stand-in-mturk stand-in-panel stand-in-prolific \
-        test test-all lint check-games bench lock clean
+        test test-all coverage lint check-games bench lock clean
 
 # Celery and the web server need it to find the apps; manage.py and pytest set it themselves.
 export PYTHONPATH := platform:.
@@ -55,6 +55,9 @@ test-all: setup-test   ## run every test, also the slow ones, and property tests
 	@deploy/setup/nginx.sh
 	@style=0; $(MAKE) --no-print-directory lint || style=1; \
 	$(PYTHON) deploy/setup/tests.py --all $(PYTEST) && exit $$style
+
+coverage: setup-test   ## run the quick tests without services and browsers, and fail if they run too few lines
+	@$(PYTHON) -m pytest -q -n 2 --cov --cov-report=term -m "not slow and not browser and not otree and not services" $(PYTEST)
 
 analysis:       ## install what `manage.py analyse` and notebooks need besides the server
 	@deploy/setup/venv.sh requirements.lock requirements-analysis.lock
