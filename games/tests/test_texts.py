@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from time import monotonic
 
 import pytest
 
 from games import registry, texts
 from games.errors import BadText
+from games.examples import cases
 from games.play import configure
 
+RUNS_ON = re.compile(r"[^\n]\n(?![-*] |\d+\. |#)[^\n]")
+"""A line below another one that begins neither a list's item nor a heading: Markdown joins the two."""
 SAMPLE = {"rules": "word " * 2_000, "price": 20.0, "players": ["Ann", "Bo"]}
 
 
@@ -88,3 +92,10 @@ def test_instructions_name_no_seat_that_may_still_change(game, config, role, cal
 def test_unknown_variable_is_named_whatever_formats_it(shown: str) -> None:
     with pytest.raises(BadText, match="prise"):
         texts.render(f"{{{{ prise|{shown} }}}}", SAMPLE)
+
+
+@pytest.mark.parametrize("key", registry.keys())
+def test_no_paragraph_of_the_rules_runs_into_the_next(key: str) -> None:
+    for case in cases(key):
+        for role in case.game.roles():
+            assert not RUNS_ON.search(case.game.instructions(role)), (case, role)
