@@ -23,11 +23,11 @@ from games.words import gettext as _
 @pass_context
 def _money(context: Any, amount: float) -> str:
     """Return a game's amount in the reader's unit: the variable `amounts` says which ("points" or "dollars")."""
-    return in_amounts(amount, context.get("amounts", "dollars"))
+    return in_amounts(+amount, context.get("amounts", "dollars"))
 
 
 def _number(value: float) -> str:
-    """Return `number`; with a variable that there is not, the operator fails by its name, as `round` does not."""
+    """Return `number`; the sign's operator names an unknown variable, which `round` does not (`_money`, too)."""
     return number(+value)
 
 
