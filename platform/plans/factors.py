@@ -153,8 +153,8 @@ class Cells(PlanModel):
     unit: Literal["group", "participant"] = Field(
         "group",
         title="What is assigned",
-        description="group: anyone who completes a group that is forming gets its cell. participant: everyone is assigned "
-        "independently, and groups form among those of one cell. The same unless participants play together.",
+        description="group: anyone who completes a group that is forming gets its cell. participant: everyone is "
+        "assigned independently, and groups form among those of one cell. The same unless participants play together.",
     )
     strata: list[Name] = Field(
         default_factory=list,
