@@ -11,7 +11,12 @@ from llm_agents.providers.base import UNSUPPORTED
 
 @pytest.fixture(autouse=True)
 def fresh_process():
+    _forget_calls()  # another app's tests, in the same process, may have left endpoints of theirs
     yield
+    _forget_calls()
+
+
+def _forget_calls() -> None:
     breaker.reset()
     UNSUPPORTED.clear()
     use_endpoints(lambda name: None)
