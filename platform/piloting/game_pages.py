@@ -80,10 +80,10 @@ def _untold_facts(walk: Walk) -> Iterator[str]:
     The page must also mark the parts that hold others' words or data for which models have a tool, so that it is
     recorded whether a person looked at them.
     """
-    selected, news = walk.selected_moments(), dict[Role, View]()
+    selected, news = set(map(id, walk.selected_moments())), dict[Role, View]()
     for moment in walk.moments:
         play = moment.before
-        for role in play.game.roles() if moment in selected else ():
+        for role in play.game.roles() if id(moment) in selected else ():
             if not play.forms(role):
                 continue
             html, view = render_screen(play, role), play.view(role)
