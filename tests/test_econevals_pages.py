@@ -35,9 +35,19 @@ def check_large_text(page: Page, page_name: str) -> None:
     assert not too_wide, (page_name, width, too_wide)
 
 
+def check_tab(page: Page, page_name: str, tab: str = "") -> None:
+    """Check the page, after turning to this tab if one is named, and photograph it."""
+    if tab:
+        page.get_by_role("tab", name=tab).click()
+    check_page(page, page_name)
+    check_large_text(page, page_name)
+    photograph(page, page_name)
+
+
 def buy(page: Page, period: int) -> None:
     """Submit a plan with one more offer than in the period before; in one period, copy an earlier plan."""
     if period == 3:
+        page.get_by_role("tab", name="So far").click()
         page.get_by_role("button", name="Copy plan 1").click()
     for offer in range(period + 1):
         page.locator("[data-units]").nth(offer).fill(str(offer))
@@ -129,10 +139,11 @@ def test_person_plays_five_periods_on_a_phone(stack, phone: OpenPage, key: str):
             if key != "patience":
                 page.get_by_label("Note", exact=True).fill("dearer sold less")
                 page.get_by_role("button", name="Save", exact=False).last.click()
+                expect(page.get_by_role("tab", name="So far")).to_have_accessible_name("So far (new)")
+                check_tab(page, f"{key}, period {period}, so far", "So far")
                 expect(page.locator("main table", has_text="dearer sold less")).to_be_visible()
-            check_page(page, f"{key}, period {period}")
-            check_large_text(page, f"{key}, period {period}")
-            photograph(page, key)
+                page.get_by_role("tab", name="Now").click()
+            check_tab(page, f"{key}, period {period}")
         assert page.evaluate("document.scrollingElement.scrollWidth") <= PHONE["width"], (key, period)
         play_period(page, period)
     if key == "patience":
@@ -140,6 +151,4 @@ def test_person_plays_five_periods_on_a_phone(stack, phone: OpenPage, key: str):
     walking.expect_over(page)
     seen = stack.call("tests.actions.seen_before_moves", slug)
     assert any(parts and parts.get(LOOKED_AT[key], 0) > 0 for parts in seen), seen
-    photograph(page, f"{key}-over")
-    check_page(page, f"{key}, over")
-    check_large_text(page, f"{key}, over")
+    check_tab(page, f"{key}, over")
