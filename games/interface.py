@@ -273,7 +273,12 @@ class Series:
 
 @dataclass(frozen=True)
 class Chart:
-    """A line chart; `mark` is the current x. Models get it as a table."""
+    """A line chart; `mark` is the current x. Models get it as a table.
+
+    Attributes:
+        cuts_outliers: whether a value far beyond the others is drawn at the edge, so that it does not flatten the rest:
+            for numbers that people may type as they like.
+    """
 
     key: str
     title: str
@@ -281,6 +286,7 @@ class Chart:
     y_label: str
     series: tuple[Series, ...]
     mark: float | None = None
+    cuts_outliers: bool = field(default=False, repr=False)
 
 
 @dataclass(frozen=True)
