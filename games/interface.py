@@ -243,6 +243,7 @@ class Table:
     Attributes:
         sortable: people can sort and filter the table on a page.
         newest_first: rows are in chronological order, and a page shows the last one first.
+        folds: a page shows the title and the number of rows, and the rows when the player opens it.
     """
 
     key: str
@@ -251,6 +252,7 @@ class Table:
     rows: tuple[tuple[Cell, ...], ...]
     sortable: bool = field(default=False, repr=False)
     newest_first: bool = field(default=False, repr=False)
+    folds: bool = field(default=False, repr=False)
 
 
 @dataclass(frozen=True)

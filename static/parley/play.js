@@ -57,7 +57,7 @@ function show(frame) {
     const sent = pending;
     if (sent && sent.answering !== answering) pending = null;
     if (sent && !pending && !over && isNote(submitted)) keepLaterText(sent);
-    Idiomorph.morph(screen, frame.html, { morphStyle: "innerHTML", ignoreActiveValue: same });
+    Idiomorph.morph(screen, frame.html, { morphStyle: "innerHTML", ignoreActiveValue: same, callbacks: { beforeAttributeUpdated: mayChange } });
     restoreDraft();
     if (pending) freeze(formNamed(submitted), true);
     else keepPending();
@@ -78,6 +78,9 @@ function show(frame) {
   updateTitle();
   if (over && socket) disconnect(socket);
 }
+
+// What the player has unfolded stays open.
+const mayChange = (name, part) => !(name === "open" && part.localName === "details");
 
 // The second click of a double click must not answer what has appeared after the first.
 function absorbSecondClick() {
