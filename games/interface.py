@@ -331,6 +331,23 @@ class Bars:
     moves: tuple[tuple[Role, str], ...] = ()
 
 
+@dataclass(frozen=True)
+class Attempt:
+    """An earlier submission, as pages list, compare and copy it; made from a view, so it tells nothing new.
+
+    Attributes:
+        period: its number, as shown.
+        entries: what was submitted, as "2 × Offer_1, 1 × Offer_3", "W1–T2, W2–T1" or "W1: 51, W2: 8".
+        facts: what came of it, as (label, what is shown).
+        best: in what it is the best so far, in words; such an attempt is pinned.
+    """
+
+    period: str
+    entries: str
+    facts: tuple[tuple[str, str], ...]
+    best: tuple[str, ...] = ()
+
+
 Block = Text | Facts | Table | Talk | Chart
 View = tuple[Block, ...]
 OBSERVER: Role = ""
@@ -702,6 +719,10 @@ class Game(ABC, Generic[C, S]):
         Nothing that the role may not know. Defined when the game is over; models never get it.
         """
         return None
+
+    def attempts(self, view: View) -> Sequence[Attempt]:
+        """Return the earlier submissions that a view tells of, oldest first, for people's pages."""
+        return ()
 
     def stage(self, state: S) -> tuple[int | None, str | None]:
         """Return the round (from 1) and phase of this state's turn, counted as in the game's source.

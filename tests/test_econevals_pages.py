@@ -38,7 +38,7 @@ def check_large_text(page: Page, page_name: str) -> None:
 def buy(page: Page, period: int) -> None:
     """Submit a plan with one more offer than in the period before; in one period, copy an earlier plan."""
     if period == 3:
-        page.get_by_role("button", name="Copy plan 1").click()
+        page.get_by_role("button", name="Copy period 1", exact=True).click()
     for offer in range(period + 1):
         page.locator("[data-units]").nth(offer).fill(str(offer))
     expect(page.locator("[data-cost]")).not_to_be_empty()

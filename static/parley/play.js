@@ -442,15 +442,16 @@ function fieldsOf(form) {
   return [...form.elements].filter((field) => field.name && !["hidden", "submit"].includes(field.type));
 }
 
-document.addEventListener("input", (event) => {
-  const form = event.target.form;
+function keepDraft(form) {
   if (!form?.dataset.move) return;
   hideWarning(form);
   if (draft.question !== answering) draft = { question: answering, forms: {} };
   const filled = fieldsOf(form).filter((field) => !["checkbox", "radio"].includes(field.type) || field.checked);
   draft.forms[form.dataset.move] = filled.map((field) => [field.name, field.value]);
   stored(JSON.stringify(draft));
-});
+}
+document.addEventListener("input", (event) => keepDraft(event.target.form));
+document.addEventListener("parley:filled", (event) => keepDraft(event.target));   // by a script, at a click
 
 // Remove an error when its field is edited; the server checks again.
 document.addEventListener("input", (event) => {

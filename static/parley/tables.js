@@ -5,11 +5,12 @@ const FEW = 3;      // tables with so few rows have no filter
 
 const chosen = {};   // by table: {column, down, words, only: {column: entry}}
 
-// A cell's value: that of a control in it, else its text; an amount may have a unit.
+// A cell's value: that of a control in it, else its text.
 const textOf = (cell) => cell.querySelector("input")?.value ?? cell.textContent;
 
-function number(cell) {
-  const found = textOf(cell).trim().match(/^[$€£]?(-?[\d,]*\.?\d+)(%|\s\p{L}+)?$/u);
+// The number that a text consists of; an amount may have a unit.
+function amountIn(text) {
+  const found = text.trim().match(/^[$€£]?(-?[\d,]*\.?\d+)(%|\s\p{L}+)?$/u);
   return found ? Number(found[1].replaceAll(",", "")) : NaN;
 }
 
@@ -17,7 +18,7 @@ function number(cell) {
 const listed = (cell) => cell.textContent.split(",").map((entry) => entry.replace(/^.*×/, "").trim()).filter(Boolean);
 
 function compare(a, b) {
-  const [x, y] = [number(a), number(b)];
+  const [x, y] = [amountIn(textOf(a)), amountIn(textOf(b))];
   if (!Number.isNaN(x) && !Number.isNaN(y)) return x - y;
   return textOf(a).localeCompare(textOf(b), undefined, { numeric: true });
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
@@ -15,7 +16,7 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import mark_safe
 from django.utils.translation import get_language
 
-from games.interface import Chart, Facts, Said, Table, Talk, Text
+from games.interface import Attempt, Chart, Facts, Said, Table, Talk, Text
 from matches.charts import draw
 from matches.picturing import SeatNames, mark_path_of
 
@@ -209,6 +210,18 @@ def fact(block: Any, key: str) -> Any:
 def row(block: Any, first: Any) -> Any:
     """Return the row of a Table with this first cell, or None."""
     return next((cells for cells in getattr(block, "rows", ()) if str(cells[0]) == str(first)), None)
+
+
+NEWEST = 3
+"""Number of the newest attempts that a page shows without unfolding the earlier ones."""
+
+
+@register.filter
+def folded(attempts: Sequence[Attempt]) -> dict[str, list[Attempt]]:
+    """Return the attempts that are shown at once, the best first and then the newest, and the earlier ones."""
+    pinned = [attempt for attempt in attempts if attempt.best]
+    newest = [attempt for attempt in reversed(attempts) if not attempt.best]
+    return {"shown": [*pinned, *newest[:NEWEST]], "earlier": newest[NEWEST:]}
 
 
 @register.filter

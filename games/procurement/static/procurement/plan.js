@@ -1,4 +1,4 @@
-// The plan builder: shows what a plan costs while it is being edited, and copies earlier plans.
+// The plan builder: shows what a plan costs while it is being edited.
 "use strict";
 {
   const amount = (text) => Number(text.replace(/[^\d.]/g, "") || 0);
@@ -27,23 +27,11 @@
     part("fault").textContent = faults.join("; ");
   }
 
-  function fill(box, plan) {
-    const wanted = new Map(plan.split(", ").map((entry) => entry.split(" × ")).filter((entry) => entry.length === 2).map(([number, name]) => [name, number]));
-    for (const row of box.querySelectorAll("[data-offer]")) row.querySelector("[data-units]").value = wanted.get(row.dataset.offer) ?? "";
-    reckon(box);
-  }
-
   const builder = () => document.querySelector("[data-builder]");
   document.addEventListener("input", (event) => event.target.matches("[data-units]") && reckon(builder()));
-  document.addEventListener("click", (event) => {
-    const button = event.target.closest("[data-copy], [data-clear]");
-    if (!button || !builder()) return;
-    fill(builder(), button.dataset.copy ?? "");
-    if (button.dataset.copy) builder().scrollIntoView({ block: "start" });
-  });
+  document.addEventListener("parley:filled", () => builder() && reckon(builder()));
 
   function begin() {
-    for (const button of document.querySelectorAll("[data-copy]")) button.hidden = false;
     if (builder()) reckon(builder());
   }
   document.addEventListener("parley:screen", begin);
