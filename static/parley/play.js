@@ -66,7 +66,7 @@ function show(frame) {
     if (!pending && after) submitNext();
     startCountdowns();
     document.dispatchEvent(new CustomEvent("parley:screen"));
-    if (!same) sight.begin();
+    if (!same) for (const record of [sight, tries]) record.begin();
     if (!same || over) announce(news());
   }
   awaits = frame.awaits;
@@ -292,6 +292,7 @@ document.addEventListener("submit", (event) => {
   const sure = event.submitter?.name === "!sure" && warned?.["!form"] === form.dataset.move;
   pending = sure ? { ...warned, "!sure": "yes" } : Object.fromEntries(new FormData(form, event.submitter));
   pending["!sight"] = sight.taken();
+  pending["!tries"] = tries.taken();
   submitted = form.dataset.move;
   madeAt = Date.now();
   hideWarning(form);
