@@ -125,7 +125,7 @@ def _attempts(history: Table) -> Sequence[Attempt]:
         for period, plan, cost, workers in history.rows
     ]
     scores = [as_number(str(workers)) or None for _period, _plan, _cost, workers in history.rows]
-    return with_best(attempts, scores, _("Most workers so far"))
+    return with_best(attempts, scores, _("most workers so far"))
 
 
 def _result(game: Procurement, state: Purchases, role: Role) -> tuple[Block, ...]:

@@ -1,5 +1,6 @@
-// Earlier submissions: copies one into the form, and compares two, or one with what is being prepared. What they hold is
-// read from the page, where the view wrote it. Controls carry the name of their entry in "data-entry".
+// A form of many entries, and earlier submissions: copies one into the form, and compares two, or one with what is being
+// prepared. What they hold is read from the page, where the view wrote it. Every control carries the name of its entry in
+// "data-entry"; whatever changes them by script says so with "parley:filled".
 "use strict";
 {
   const LATIN = "en-US";
@@ -54,7 +55,33 @@
       set((control) => wanted.get(control.dataset.entry) ?? "");
     }
     for (const undo of document.querySelectorAll("[data-back-to]")) undo.hidden = !before;
+    document.dispatchEvent(new CustomEvent("parley:task"));   // on a phone, the form may be on another tab
     if (!form().contains(button)) form().scrollIntoView({ block: "start" });
+  });
+
+  // ---- the keyboard ---------------------------------------------------------------------------------
+
+  // Enter goes on to the next control, and after the last one to the button: it never submits by accident. The arrows
+  // change a number by "data-step"; below "data-least" there is only zero.
+  document.addEventListener("keydown", (event) => {
+    const control = event.target.closest("form[data-move] [data-entry]");
+    if (!control || event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
+    const up = { ArrowUp: 1, ArrowDown: -1 }[event.key];
+    if (event.key === "Enter") {
+      const visible = controls().filter((one) => one.offsetParent);
+      if (visible.length < 2) return;
+      event.preventDefault();
+      const next = visible[visible.indexOf(control) + (event.shiftKey ? -1 : 1)];
+      (next ?? control.form.querySelector("button.primary")).focus();
+      next?.select?.();
+    } else if (up && control.dataset.step) {
+      event.preventDefault();
+      const step = Number(control.dataset.step), least = Number(control.dataset.least ?? 0), now = Number(control.value || 0);
+      if (Number.isNaN(now)) return;
+      const then = now + up * step;
+      control.value = then >= least ? String(then) : up > 0 ? String(least) : "";
+      control.form.dispatchEvent(new CustomEvent("parley:filled", { bubbles: true }));
+    }
   });
 
   // ---- comparing ------------------------------------------------------------------------------------
@@ -114,8 +141,28 @@
   });
   document.addEventListener("parley:filled", () => queueMicrotask(compareAll));
 
+  // The buttons and the menus' options, which work only by this script.
+  function addControls(box) {
+    const { copyShort, copyWords, periodWords, now } = box.dataset, places = [...box.querySelectorAll("[data-attempt]")];
+    for (const place of copyWords ? places : []) {
+      const button = document.createElement("button");
+      button.type = "button";
+      button.dataset.copy = place.dataset.attempt;
+      button.textContent = copyShort;
+      button.ariaLabel = copyWords.replace("PERIOD", place.dataset.attempt);
+      if (!place.querySelector("button")) place.append(button);
+    }
+    for (const menu of box.querySelectorAll("[data-one], [data-other]")) {
+      if (menu.options.length > 1) continue;
+      if (now) menu.add(new Option(now, "now"));
+      const newest = places.sort((a, b) => b.dataset.attempt - a.dataset.attempt);
+      for (const { dataset, classList } of newest) menu.add(new Option(`${periodWords.replace("PERIOD", dataset.attempt)}${classList.contains("best") ? " ★" : ""}`, dataset.attempt));
+    }
+  }
+
   function begin() {
-    for (const part of document.querySelectorAll("[data-copy], [data-copying], [data-comparing]")) part.hidden = false;
+    document.querySelectorAll("[data-attempts]").forEach(addControls);
+    for (const part of document.querySelectorAll("[data-copying], [data-comparing]")) part.hidden = false;
     if (before?.question !== question()) before = null;
     for (const undo of document.querySelectorAll("[data-back-to]")) undo.hidden = !before;
     for (const menu of document.querySelectorAll("[data-one], [data-other]")) menu.value = chosen[menu.id] ?? "";

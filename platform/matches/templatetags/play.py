@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any
 
@@ -225,6 +225,20 @@ def folded(attempts: Sequence[Attempt]) -> dict[str, list[Attempt]]:
 
 
 @register.filter
-def entries(cell: str) -> list[str]:
-    """Return the entries of a cell that lists several."""
-    return [entry for entry in cell.split(", ") if entry]
+def split(text: str, between: str) -> list[str]:
+    """Return the parts of a text that lists several."""
+    return [part for part in text.split(between) if part]
+
+
+@register.filter
+def common(names: str) -> str:
+    """Return what to call several names that differ only in their numbers ("A1, A2" → "A"); else by the first."""
+    several = names.split(", ")
+    stems = {name.rstrip("0123456789_ ") for name in several}
+    return stems.pop() if len(stems) == 1 and "" not in stems else f"{several[0]} …"
+
+
+@register.filter
+def without(block: Facts, key: str) -> Facts:
+    """Return the facts except the one with this key, which the page shows elsewhere."""
+    return replace(block, facts=tuple(item for item in block.facts if item.key != key))
