@@ -243,6 +243,7 @@ class Table:
     Attributes:
         sortable: people can sort and filter the table on a page.
         newest_first: rows are in chronological order, and a page shows the last one first.
+        folds: a page shows the title and the number of rows, and the rows when the player opens it.
     """
 
     key: str
@@ -251,6 +252,7 @@ class Table:
     rows: tuple[tuple[Cell, ...], ...]
     sortable: bool = field(default=False, repr=False)
     newest_first: bool = field(default=False, repr=False)
+    folds: bool = field(default=False, repr=False)
 
 
 @dataclass(frozen=True)
@@ -273,7 +275,12 @@ class Series:
 
 @dataclass(frozen=True)
 class Chart:
-    """A line chart; `mark` is the current x. Models get it as a table."""
+    """A line chart; `mark` is the current x. Models get it as a table.
+
+    Attributes:
+        cuts_outliers: whether a value far beyond the others is drawn at the edge, so that it does not flatten the rest:
+            for numbers that people may type as they like.
+    """
 
     key: str
     title: str
@@ -281,6 +288,7 @@ class Chart:
     y_label: str
     series: tuple[Series, ...]
     mark: float | None = None
+    cuts_outliers: bool = field(default=False, repr=False)
 
 
 @dataclass(frozen=True)
@@ -321,6 +329,23 @@ class Bars:
     line: float | None = None
     line_label: str = ""
     moves: tuple[tuple[Role, str], ...] = ()
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """An earlier submission, as pages list, compare and copy it; made from a view, so it tells nothing new.
+
+    Attributes:
+        period: its number, as shown.
+        entries: what was submitted, as "2 × Offer_1, 1 × Offer_3", "W1–T2, W2–T1" or "W1: 51, W2: 8".
+        facts: what came of it, as (label, what is shown).
+        best: in what it is the best so far, in words; such an attempt is pinned.
+    """
+
+    period: str
+    entries: str
+    facts: tuple[tuple[str, str], ...]
+    best: tuple[str, ...] = ()
 
 
 Block = Text | Facts | Table | Talk | Chart
@@ -694,6 +719,10 @@ class Game(ABC, Generic[C, S]):
         Nothing that the role may not know. Defined when the game is over; models never get it.
         """
         return None
+
+    def attempts(self, view: View) -> Sequence[Attempt]:
+        """Return the earlier submissions that a view tells of, oldest first, for people's pages."""
+        return ()
 
     def stage(self, state: S) -> tuple[int | None, str | None]:
         """Return the round (from 1) and phase of this state's turn, counted as in the game's source.

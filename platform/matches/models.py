@@ -342,6 +342,9 @@ class Event(models.Model):
     sight = models.JSONField(
         null=True, help_text=_("participants' moves: milliseconds that each block of the page was in sight before it")
     )
+    tries = models.JSONField(
+        null=True, help_text=_("participants' moves: what they tried before it, as [milliseconds, control, number]")
+    )
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["match", "number"], name="one_event_per_number")]

@@ -236,6 +236,7 @@ def render_screen(
         "game": play.game.key,
         "variables": play.game.template_variables(role),
         "names": seat_names(play.game, role),
+        "attempts": play.game.attempts(blocks),
         **_result_picture(play, role),
     }
     key = play.game.key
