@@ -206,6 +206,20 @@ def shown_bonus(rule: Mapping[str, Any], payoff: float | None, share: float | No
     return in_currency(bonus(pay, payoff=payoff or 0.0, share=share or 0.0), pay.currency)
 
 
+def bonus_range(rule: Mapping[str, Any]) -> tuple[str, str]:
+    """Return the smallest and the largest bonus that a rule can give, formatted; equal if the result has no effect."""
+    pay = PayRule.model_validate(rule)
+    nothing = Decimal(0)
+    uncapped = {
+        "share": 2 * pay.announced_average,
+        "linear": pay.cap if pay.rate else nothing,
+        "fixed": pay.announced_average,
+    }
+    most = min(uncapped[pay.rule], pay.cap)
+    least = most if pay.rule == "fixed" else nothing
+    return in_currency(least, pay.currency), in_currency(most, pay.currency)
+
+
 def bonus_line(rule: Mapping[str, Any], points: tuple[tuple[float, float], ...]) -> dict[str, Any] | None:
     """Return the bonus as a linear function of the payoff, clipped at both ends, for a page's script.
 
