@@ -134,7 +134,7 @@ class WithPractice(PeriodGame[C, S], Generic[C, S]):
         if self.active_practice_state(state) is not None:
             return (Prospect("", unknown=_("What you do in practice does not count.")),)
         if self.over(state):
-            return (self.prospect(_("Your result"), role, self.payoffs(state)[role]),)
+            return (self.prospect(_("For this game"), role, self.payoffs(state)[role]),)
         return (self.so_far(state, role),)
 
     def so_far(self, state: S, role: Role) -> Prospect:

@@ -143,7 +143,7 @@ class SealedNumbers(EqualSeats[C, Session]):
         if state.runs and not self.config.history_depth and not self.over(state):
             return (Prospect("", unknown=_("It depends on how all runs end, which is not shown before the last one.")),)
         words = _("If you win nothing more") if state.runs else _("If you win nothing")
-        return (self.prospect(_("Your result") if self.over(state) else words, role, self.earned(state, role)),)
+        return (self.prospect(_("For this game") if self.over(state) else words, role, self.earned(state, role)),)
 
     # ---- fouls -------------------------------------------------------------------------------------
 

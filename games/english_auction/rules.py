@@ -140,7 +140,7 @@ class EnglishAuction(EnglishAuctionCore):
         """Return what the role earns if nobody bids again."""
         words = _("If nobody bids more") if state.leader == role else _("If you don't buy the item")
         return (
-            self.prospect(_("Your result") if self.next(state) is None else words, role, self.payoffs(state)[role]),
+            self.prospect(_("For this game") if self.next(state) is None else words, role, self.payoffs(state)[role]),
         )
 
     def metrics(self, state: Bidding) -> Results:

@@ -478,7 +478,7 @@ class ItemAuction(ItemAuctionCore):
 
     def prospects(self, state: Auction, role: Role) -> tuple[Prospect, ...]:
         """Return what the role has earned so far."""
-        words = _("Your result") if state.lot is None else _("If you buy nothing more")
+        words = _("For this game") if state.lot is None else _("If you buy nothing more")
         return (self.prospect(words, role, self.payoffs(state)[role]),)
 
     def pay_examples(self, role: Role) -> tuple[Prospect, ...]:

@@ -167,7 +167,8 @@ class Persuasion(PersuasionCore):
     def prospects(self, state: Market, role: Role) -> tuple[Prospect, ...]:
         """Return what the role has earned so far; without its share if the number of rounds is hidden."""
         over, earned = state.now is None, self.earned(state.played, role)
-        words = _("Your result") if over else _("If nothing more is bought")
+        words = _("With no more sales") if role == SELLER else _("If you buy nothing more")
+        words = _("For this game") if over else words
         if not self.remembers(role):
             unknown = _("It depends on what all buyers together earn.")
             return (Prospect(words, unknown=ON_THE_LAST_PAGE if over else unknown),)

@@ -125,7 +125,7 @@ class Procurement(Benchmark[ProcurementConfig, Purchases]):
         """Return nothing earned before a plan supports anybody; then, the best possible plan is hidden."""
         best = state.best()
         if best is None or not best.workers:
-            return self.prospect(_("Without a plan that supports workers"), role, 0.0)
+            return self.prospect(_("If it ended now"), role, 0.0)
         words = _("It depends on how many workers you support, compared with the best possible plan.")
         return Prospect("", unknown=words)
 

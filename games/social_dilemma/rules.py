@@ -338,7 +338,7 @@ class SocialDilemma(SocialDilemmaCore):
         A role is shown its points after every round unless there is no history at all.
         """
         if state.stage == "over":
-            return (self.prospect(_("Your result"), role, float(self.payoffs(state)[role])),)
+            return (self.prospect(_("For this game"), role, float(self.payoffs(state)[role])),)
         depends = _("It depends on your points.")
         if (state.rounds and not self.config.history_depth) or self.config.stopping == "published":
             return (Prospect("", unknown=depends),)

@@ -7,7 +7,7 @@ the study hides the bonus during play.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from django.utils.translation import gettext as _
@@ -75,7 +75,8 @@ def so_far(play: Play, role: Role, rule: Rule | None) -> SoFar | None:
         return SoFar((Promise(_("Whatever you decide"), most),))
     standing = [prospect for prospect in _prospects(play, role) if not prospect.key]
     if amounts := tuple(_promised(rule, standing)):
-        return SoFar(amounts)
+        nothing = _("no bonus")
+        return SoFar(tuple(replace(each, amount=nothing) if each.amount == least else each for each in amounts))
     between = Promise(_("At the end"), _("{least} to {most}").format(least=least, most=most))
     return SoFar((between,), " ".join(dict.fromkeys(prospect.unknown for prospect in standing)))
 

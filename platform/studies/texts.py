@@ -238,6 +238,17 @@ def pay_promise(rule: PayRule, averages: Collection[Decimal] = (), *, alike: boo
     )
 
 
+def counted_matches(of: str, matches: int) -> str:
+    """Return from which of several matches the bonus is computed (`plans.pay.Bonus.of`); empty for one match."""
+    if matches == 1:
+        return ""
+    return {
+        "all": _("The bonus is computed from the average of your games."),
+        "last": _("The bonus is computed from your last game only."),
+        "random": _("The bonus is computed from one of your games, drawn at random at the end."),
+    }[of]
+
+
 def session_promise(of: str, matches: int, *, several: bool) -> str:
     """Return what the instructions say about several matches and their pay; empty for one match.
 
@@ -247,12 +258,7 @@ def session_promise(of: str, matches: int, *, several: bool) -> str:
     """
     if matches == 1:
         return ""
-    pay_sentence = {
-        "all": _("The bonus is computed from the average of your games."),
-        "last": _("The bonus is computed from your last game only."),
-        "random": _("The bonus is computed from one of your games, drawn at random at the end."),
-    }[of]
-    text = _("You play {number} games. {pays}").format(number=matches, pays=pay_sentence)
+    text = _("You play {number} games. {pays}").format(number=matches, pays=counted_matches(of, matches))
     if not several:
         return text
     return _("{says} They are not all the same. You will read the rules of each game before it begins.").format(
