@@ -73,6 +73,12 @@ class Entry(PlanModel):
         title="Hours between sessions",
         description="How long the same person must wait after starting a game of this kind, in any study.",
     )
+    contact: Annotated[str, Field(max_length=200)] = Field(
+        "",
+        title="Contact for participants",
+        description="Whom the last page tells participants to ask about their pay: a name with an email address or "
+        "phone number.",
+    )
     listing: Listing = Field(Listing(), title="Announcement")
 
 
