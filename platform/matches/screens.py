@@ -195,6 +195,7 @@ def render_screen(
     errors: Mapping[str, str] | None = None,
     absences: Mapping[Role, Mapping[str, Any]] | None = None,
     pay: Mapping[str, Any] | None = None,
+    pay_note: str = "",
     shared: SharedContent | None = None,
     lost: Mapping[Role, int] | None = None,
 ) -> str:
@@ -204,6 +205,7 @@ def render_screen(
     others; without it, they are not described. It contains no identifier, time or token.
 
     Args:
+        pay_note: how the bonus follows from several matches.
         lost: the others who have lost the connection, with the seconds for which the game still waits.
     """
     waiting = play.waiting_for()
@@ -231,12 +233,15 @@ def render_screen(
         "others_answer_too": play.turn is not None and len(play.turn.forms) > 1 and play.turn.closes == "all",
         "must_say_so": must_say_so(absence),
         "meanwhile": meanwhile_text(absence, is_asked=bool(open_forms)),
+        "bonus": bonus.so_far(play, role, pay),
+        "bonus_note": pay_note,
         "promises": bonus.promises(play, role, pay),
         "bonus_line": bonus.line(play.game, role, pay) if open_forms else None,
         "points": play.game.amounts == "points",
         "game": play.game.key,
         "variables": play.game.template_variables(role),
         "names": seat_names(play.game, role),
+        "attempts": play.game.attempts(blocks),
         **_result_picture(play, role),
     }
     key = play.game.key
@@ -370,6 +375,7 @@ def _frame(
             role,
             absences=match.absences,
             pay=match.pay_rule(),
+            pay_note=match.pay_note(),
             shared=shared,
             lost={other: seconds for other, seconds in match.lost(uptime).items() if other != role},
             **typed,

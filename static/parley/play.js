@@ -57,7 +57,7 @@ function show(frame) {
     const sent = pending;
     if (sent && sent.answering !== answering) pending = null;
     if (sent && !pending && !over && isNote(submitted)) keepLaterText(sent);
-    Idiomorph.morph(screen, frame.html, { morphStyle: "innerHTML", ignoreActiveValue: same });
+    Idiomorph.morph(screen, frame.html, { morphStyle: "innerHTML", ignoreActiveValue: same, callbacks: { beforeAttributeUpdated: mayChange } });
     restoreDraft();
     if (pending) freeze(formNamed(submitted), true);
     else keepPending();
@@ -69,7 +69,7 @@ function show(frame) {
     if (!pending && after) submitNext();
     startCountdowns();
     document.dispatchEvent(new CustomEvent("parley:screen"));
-    if (!same) sight.begin();
+    if (!same) for (const record of [sight, tries]) record.begin();
     if (!same || over) announce(news());
   }
   awaits = frame.awaits;
@@ -82,6 +82,8 @@ function show(frame) {
   if (over && socket) disconnect(socket);
 }
 
+// What the player has unfolded stays open.
+const mayChange = (name, part) => !(name === "open" && part.localName === "details");
 // On a phone, the task may be on the tab that is not shown (panes.js).
 const turnToTask = () => document.dispatchEvent(new CustomEvent("parley:task"));
 
@@ -296,6 +298,7 @@ document.addEventListener("submit", (event) => {
   const sure = event.submitter?.name === "!sure" && warned?.["!form"] === form.dataset.move;
   pending = sure ? { ...warned, "!sure": "yes" } : Object.fromEntries(new FormData(form, event.submitter));
   pending["!sight"] = sight.taken();
+  pending["!tries"] = tries.taken();
   submitted = form.dataset.move;
   madeAt = Date.now();
   hideWarning(form);
@@ -447,15 +450,16 @@ function fieldsOf(form) {
   return [...form.elements].filter((field) => field.name && !["hidden", "submit"].includes(field.type));
 }
 
-document.addEventListener("input", (event) => {
-  const form = event.target.form;
+function keepDraft(form) {
   if (!form?.dataset.move) return;
   hideWarning(form);
   if (draft.question !== answering) draft = { question: answering, forms: {} };
   const filled = fieldsOf(form).filter((field) => !["checkbox", "radio"].includes(field.type) || field.checked);
   draft.forms[form.dataset.move] = filled.map((field) => [field.name, field.value]);
   stored(JSON.stringify(draft));
-});
+}
+document.addEventListener("input", (event) => keepDraft(event.target.form));
+document.addEventListener("parley:filled", (event) => keepDraft(event.target));   // by a script, at a click
 
 // Remove an error when its field is edited; the server checks again.
 document.addEventListener("input", (event) => {
