@@ -180,6 +180,11 @@ class Decisions:
         "before the move, by the key of the part; empty for agents. What models looked up: tool_calls.csv.",
         "milliseconds",
     )
+    warned = column.json(
+        "The warnings that the person's page showed in the turn before the move, and whether this move was sent "
+        "despite the last one; empty if there were none.",
+        values="shown [text], confirmed true or false",
+    )
     answered = column.boolean(
         "Whether the turn was answered; if not, the clock moved, and seconds is how long the turn was open.",
         values="true, false",
@@ -289,7 +294,9 @@ def message_rows(line: Transcript) -> Iterator[Row]:
             )
 
 
-_NO_TURN = dict.fromkeys(("round", "phase", "asked_at", "shown_at", "answered_at", "seconds", "refused", "sight"))
+_NO_TURN = dict.fromkeys(
+    ("round", "phase", "asked_at", "shown_at", "answered_at", "seconds", "refused", "sight", "warned")
+)
 """What a turn does not say has no value."""
 
 

@@ -87,6 +87,7 @@ class Change:
         by: str | None = None,
         shown_at: datetime | None = None,
         sight: dict[str, int] | None = None,
+        confirmed: bool = False,
     ) -> None:
         """Make a move in an open turn under the rules.
 
@@ -106,12 +107,14 @@ class Change:
         next_play, events = games.play.submit(self.play, role, move, by=by)
         if answered.shown_at is None:
             answered = replace(answered, shown_at=shown_at)
+        warned = {"shown": list(answered.warned), "confirmed": confirmed} if answered.warned else None
         stays_open = not games.play.ends_turn(self.play, role, move)
         if "agent" in absence and not stays_open:
             self._set_absence(role, made=absence.get("made", 0) + 1)
             if absence.get("returning"):
                 self._take_seat_back(role)
-        self._follow(next_play, events, answered=answered, clock_of=answered if stays_open else None, sight=sight)
+        clock_of = answered if stays_open else None
+        self._follow(next_play, events, answered=answered, clock_of=clock_of, sight=sight, warned=warned)
 
     def abandon(self, reason: str, role: Role | None) -> None:
         """End the match without a result."""
@@ -275,10 +278,11 @@ class Change:
         """Record when an open question was first shown to the participant."""
         self.turns = {**self.turns, role: replace(self.turns[role], shown_at=shown_at)}
 
-    def count_refusal(self, role: Role) -> None:
-        """Count a refused attempt at the role's move."""
+    def note_attempt(self, role: Role, warned: str) -> None:
+        """Count a refused attempt at the role's move or, if it was warned about, keep the warning."""
         turn = self.turns[role]
-        self.turns = {**self.turns, role: replace(turn, refused=turn.refused + 1)}
+        turn = replace(turn, warned=(*turn.warned, warned)) if warned else replace(turn, refused=turn.refused + 1)
+        self.turns = {**self.turns, role: turn}
 
     def _follow(
         self,
@@ -288,9 +292,10 @@ class Change:
         answered: OpenTurn | None = None,
         clock_of: OpenTurn | None = None,
         sight: dict[str, int] | None = None,
+        warned: dict[str, Any] | None = None,
     ) -> None:
         """Adopt the play after some events; `clock_of` is the turn whose clock keeps running (after a note)."""
-        self._rows += [_row(event, self.now, answered, sight) for event in events]
+        self._rows += [_row(event, self.now, answered, sight, warned) for event in events]
         self.play = next_play
         self.turns = {
             role: self.turns[role]
@@ -304,7 +309,7 @@ class Change:
         """Return the question now put to `role`."""
         answering = self.play.opened[role]
         if clock_of is not None and clock_of.role == role:
-            return replace(clock_of, answering=answering, shown_at=None, refused=0)
+            return replace(clock_of, answering=answering, shown_at=None, refused=0, warned=())
         agent = self.agents.get(role)
         by_agent = agent is not None
         person_seconds = turn_seconds(self.match) * self.play.game.time_factor(self.play.state, role)
@@ -393,7 +398,13 @@ def extension_seconds(match: Match) -> float:
     return float(match.timers.get("extension_seconds", EXTENSION_SECONDS))
 
 
-def _row(event: GameEvent, now: datetime, answered: OpenTurn | None, sight: dict[str, int] | None) -> Row:
+def _row(
+    event: GameEvent,
+    now: datetime,
+    answered: OpenTurn | None,
+    sight: dict[str, int] | None,
+    warned: dict[str, Any] | None,
+) -> Row:
     turn = answered if event.kind in ("move", "abandoned") else None
     return Row(
         number=event.number,
@@ -405,4 +416,5 @@ def _row(event: GameEvent, now: datetime, answered: OpenTurn | None, sight: dict
         shown_at=turn.shown_at if turn else None,
         refused=turn.refused if turn else 0,
         sight=sight if event.kind == "move" else None,
+        warned=warned if event.kind == "move" else None,
     )
