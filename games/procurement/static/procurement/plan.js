@@ -3,7 +3,10 @@
 {
   const amount = (text) => Number(text.replace(/[^\d.]/g, "") || 0);
   const shown = (box, value) => box.dataset.unit.replace("AMOUNT", value.toLocaleString("en-US", { minimumFractionDigits: 2, maximumFractionDigits: 2 }));
-  const units = (field) => (field.value.trim() === "" ? 0 : /^\d+$/.test(field.value.trim()) ? Number(field.value) : NaN);
+  const units = (field) => {
+    const number = field.value.trim() === "" ? 0 : numbers.read(field.value);
+    return Number.isInteger(number) && number >= 0 ? number : NaN;
+  };
 
   function reckon(box) {
     let cost = 0;
