@@ -158,6 +158,24 @@ class MoveWarning:
 
 
 @dataclass(frozen=True)
+class Usual:
+    """What a number in a move is compared with on people's pages: ten times as much, or a tenth, is likely a slip.
+
+    Attributes:
+        what: the number in a sentence: "your last price".
+        only_above: whether a much smaller number is nothing unusual.
+    """
+
+    value: float
+    what: str
+    only_above: bool = False
+
+    def contains(self, number: float) -> bool:
+        """Return whether a number is in line with it; all are if it is not positive."""
+        return self.value <= 0 or (number < 10 * self.value and (self.only_above or number > self.value / 10))
+
+
+@dataclass(frozen=True)
 class Prospect:
     """A possible result that a page converts into real money with the study's pay rule.
 
@@ -644,8 +662,16 @@ class Game(ABC, Generic[C, S]):
         return None
 
     def warning(self, state: S, role: Role, move: Any) -> MoveWarning | None:
-        """Return a warning to show on a person's page before this legal move is sent; None: no warning."""
+        """Return a warning to show on a person's page before this legal move is sent; None: no warning.
+
+        It states what the move does to its maker: that it harms them whatever the others do, or is final. It never
+        advises. Numbers far from all before are found with `usual`.
+        """
         return None
+
+    def usual(self, state: S, role: Role) -> Mapping[str, Usual]:
+        """Return what numbers in the role's moves are compared with, by "field" or "field:key"."""
+        return {}
 
     @abstractmethod
     def view(self, state: S, role: Role) -> View:
