@@ -214,7 +214,7 @@ class Text:
 
     key: str
     body: str
-    tone: Literal["plain", "good", "notice"] = "plain"
+    tone: Literal["plain", "good", "notice", "practice"] = "plain"
 
 
 @dataclass(frozen=True)
@@ -527,6 +527,10 @@ class Game(ABC, Generic[C, S]):
     def is_published(cls) -> bool:
         """Return whether the game can be told as its authors' program tells it."""
         return texts.exists(cls.key, "published.md")
+
+    def practises(self) -> bool:
+        """Return whether the game begins with practice, which no publication had."""
+        return False
 
     @classmethod
     def instruction_template(cls) -> str:

@@ -15,6 +15,7 @@ from games.duopoly import baselines, quiz, views
 from games.duopoly.state import FIRMS, FORM, DuopolyCore, History, PriceMove
 from games.interface import Chance, Form, Json, MoveData, Payoffs, Prospect, Question, Role, Tool
 from games.periods import NoteMove, Quantity, lookup, plain
+from games.practice import BeginMove
 from games.results import Count, Index, Money, Price, RoundRecord, Row, column
 from games.words import gettext as _
 
@@ -39,7 +40,7 @@ class Duopoly(DuopolyCore):
     reserved_words = "price firm rival profit cost quantity period note sold"
     screen = views.SCREEN
     asks = _("Period {period}: set your price.")
-    move_types = (PriceMove, NoteMove)
+    move_types = (PriceMove, NoteMove, BeginMove)
 
     class Results(Row):
         litmus: Index | None = column("Late prices from Nash (0) to collusive (1).", source="EconEvals, section 4.3")
@@ -67,8 +68,9 @@ class Duopoly(DuopolyCore):
         return _("Firm 1") if role == FIRMS[0] else _("Firm 2")
 
     def practice_config(self) -> Mapping[str, Json]:
-        """Use another currency, so that prices from the practice period are of no use later."""
-        return {"alpha": 2 * self.config.alpha}
+        """Use another currency and other customers, so that prices from practice are of no use later."""
+        config = self.config
+        return {"alpha": 2 * config.alpha, "quality": config.quality + config.cost, "market": config.market / 2}
 
     # ---- playing -----------------------------------------------------------------------------------
 
