@@ -159,7 +159,7 @@ class Duopoly(DuopolyCore):
     def text_variables(self, role: Role) -> dict[str, Any]:
         return {"you": self.role_title(role), "rival": self.config.rival, "advice": self.config.advice is not None}
 
-    def quiz(self, role: Role) -> tuple[Question, ...]:
+    def comprehension(self, role: Role) -> tuple[Question, ...]:
         return quiz.questions(self.config.rival)
 
     def lookups(self, state: History, role: Role) -> Sequence[Tool]:
