@@ -204,7 +204,7 @@ class WithPractice(PeriodGame[C, S], Generic[C, S]):
 
     def prospects(self, state: S, role: Role) -> tuple[Prospect, ...]:
         """Return the game so far (`so_far`); nothing counts during practice."""
-        if self.active_practice_state(state) is not None:
+        if self.practice_state(state) is not None:
             return (Prospect("", unknown=_("What you do in practice does not count.")),)
         if self.over(state):
             return (self.prospect(_("For this game"), role, self.payoffs(state)[role]),)
