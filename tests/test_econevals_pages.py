@@ -38,7 +38,7 @@ def check_large_text(page: Page, page_name: str) -> None:
 def buy(page: Page, period: int) -> None:
     """Submit a plan with one more offer than in the period before; in one period, copy an earlier plan."""
     if period == 3:
-        page.get_by_role("button", name="Copy plan 1").click()
+        page.get_by_role("button", name="Copy period 1", exact=True).click()
     for offer in range(period + 1):
         page.locator("[data-units]").nth(offer).fill(str(offer))
     expect(page.locator("[data-cost]")).not_to_be_empty()
@@ -127,8 +127,10 @@ def test_person_plays_five_periods_on_a_phone(stack, phone: OpenPage, key: str):
         expect(page.locator("form.move button:focus")).to_have_count(0)  # it would suggest the last choice
         if period == 3:
             if key != "patience":
+                page.locator("summary", has_text="Write a note").click()
                 page.get_by_label("Note", exact=True).fill("dearer sold less")
                 page.get_by_role("button", name="Save", exact=False).last.click()
+                page.locator("summary", has_text="Your notes").click()
                 expect(page.locator("main table", has_text="dearer sold less")).to_be_visible()
             check_page(page, f"{key}, period {period}")
             check_large_text(page, f"{key}, period {period}")

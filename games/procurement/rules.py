@@ -99,8 +99,25 @@ class Procurement(Benchmark[ProcurementConfig, Purchases]):
                 )
         return None
 
+    def harm(self, state: Purchases, role: Role, move: Any) -> str:
+        plan = bought(move.plan)
+        if not plan:
+            return _("This plan buys nothing, so it supports nobody.")
+        if problem := views.problem(self, state.instance, plan):
+            return _("{problem} Such a plan supports nobody.").format(problem=problem)
+        units = state.instance.units(plan)
+        left_out = next((names for names in state.instance.categories if not any(units[name] for name in names)), None)
+        if left_out is None:
+            return ""
+        words = _("This plan buys nothing of a category ({products}), so it supports nobody.")
+        return words.format(products=", ".join(left_out))
+
+    def submitted_before(self, state: Purchases, role: Role, move: Any) -> int | None:
+        plan = bought(move.plan)
+        return next((t for t, purchase in enumerate(state.purchases) if purchase.plan == plan), None)
+
     def submitted(self, state: Purchases, moves: Mapping[Role, Any], chance: Chance) -> Purchases:
-        plan = {name: quantity for name, quantity in moves[AGENT].plan.items() if quantity}
+        plan = bought(moves[AGENT].plan)
         cost = state.instance.cost(plan)
         workers = None if views.problem(self, state.instance, plan) else state.instance.workers(plan)
         return replace(state, purchases=(*state.purchases, Purchase(plan, cost, workers)))
@@ -225,6 +242,11 @@ class Procurement(Benchmark[ProcurementConfig, Purchases]):
         if purchase.workers is None:
             return {**row, "problem": views.problem(self, state.instance, purchase.plan)}
         return {**row, "workers_supported": plain(purchase.workers)}
+
+
+def bought(plan: Mapping[str, int]) -> dict[str, int]:
+    """Return a plan without the offers of which it buys nothing."""
+    return {name: quantity for name, quantity in plan.items() if quantity}
 
 
 def _optimum_for_log(instance: Instance) -> dict[str, Any]:

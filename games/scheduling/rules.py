@@ -87,6 +87,12 @@ class Scheduling(Benchmark[SchedulingConfig, Attempts]):
         """The maximum number of blocking pairs reported after an attempt."""
         return LEVELS[self.config.level][1] if self.config.feedback is None else self.config.feedback
 
+    def submitted_before(self, state: Attempts, role: Role, move: Any) -> int | None:
+        """Return the period of the same schedule, but not in the last one, where it may be the best that is known."""
+        if self.is_last(state):
+            return None
+        return next((t for t, attempt in enumerate(state.attempts) if attempt.matching == move.assignment), None)
+
     def submitted(self, state: Attempts, moves: Mapping[Role, Any], chance: Chance) -> Attempts:
         assignment = moves[AGENT].assignment
         matching = {worker: assignment[worker] for worker in state.instance.workers}

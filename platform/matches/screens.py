@@ -10,6 +10,7 @@ from typing import Any
 
 from django.template.loader import get_template, select_template
 from django.utils import timezone
+from django.utils.safestring import mark_safe
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from pydantic import ValidationError
@@ -240,11 +241,14 @@ def render_screen(
         "game": play.game.key,
         "variables": play.game.template_variables(role),
         "names": seat_names(play.game, role),
+        "attempts": play.game.attempts(blocks),
         **_result_picture(play, role),
     }
     key = play.game.key
     context["inside"] = select_template([f"{key}/screen.html", "play/blocks.html"]).template.name
-    context["after"] = select_template([f"{key}/after.html", "play/nothing.html"]).template.name
+    after = select_template([f"{key}/after.html", "play/nothing.html"])
+    context["past"] = mark_safe(after.render(context).strip())
+    context["keeps_past"] = after.template.name != "play/nothing.html"
     endings = {form.name: _Endings(play, role, form) for form in play.forms(role)} if open_forms else {}
     context["form_templates"] = [
         (
