@@ -14,7 +14,7 @@ from typing import Any
 from games.auctions import Units, above_value
 from games.english_auction import baselines, quiz, views
 from games.english_auction.state import Bid, Bidding, Call, EnglishAuctionCore
-from games.interface import Chance, Form, MoveData, MoveWarning, Payoffs, Question, Role, Turn, Usual, View
+from games.interface import Chance, Form, MoveData, MoveWarning, Payoffs, Prospect, Question, Role, Turn, Usual, View
 from games.results import Count, Ratio, Row, Seat, Share, column
 from games.words import exact
 from games.words import gettext as _
@@ -141,6 +141,13 @@ class EnglishAuction(EnglishAuctionCore):
             assets[state.leader] += self.value(state, state.leader) - state.price
         return assets
 
+    def prospects(self, state: Bidding, role: Role) -> tuple[Prospect, ...]:
+        """Return what the role earns if nobody bids again."""
+        words = _("If nobody bids more") if state.leader == role else _("If you don't buy the item")
+        return (
+            self.prospect(_("For this game") if self.next(state) is None else words, role, self.payoffs(state)[role]),
+        )
+
     def metrics(self, state: Bidding) -> Results:
         winner = state.leader
         return self.Results(
@@ -200,7 +207,7 @@ class EnglishAuction(EnglishAuctionCore):
             "told_of_others": config.about_others(),
         }
 
-    def quiz(self, role: Role) -> tuple[Question, ...]:
+    def comprehension(self, role: Role) -> tuple[Question, ...]:
         return quiz.questions()
 
     view = views.view

@@ -497,9 +497,8 @@ class ItemAuction(ItemAuctionCore):
 
     def prospects(self, state: Auction, role: Role) -> tuple[Prospect, ...]:
         """Return what the role has earned so far."""
-        if state.lot is None:
-            return ()
-        return (self.prospect(_("If you buy nothing more"), role, self.payoffs(state)[role]),)
+        words = _("For this game") if state.lot is None else _("If you buy nothing more")
+        return (self.prospect(words, role, self.payoffs(state)[role]),)
 
     def pay_examples(self, role: Role) -> tuple[Prospect, ...]:
         """Return two examples: buying nothing, and an equal share of the items, or of their start prices as profit."""
@@ -528,8 +527,8 @@ class ItemAuction(ItemAuctionCore):
             "drawn_percents": [self.config.drawn_from_percent, self.config.drawn_to_percent] if self.drawn else None,
         }
 
-    def quiz(self, role: Role) -> tuple[Question, ...]:
-        return quiz.questions(self.budget(role), self.money)
+    def comprehension(self, role: Role) -> tuple[Question, ...]:
+        return quiz.questions(self.budget(role), self.money, counts_items=self.objective(role) == "items")
 
     view = views.view
     public_view = views.public_view

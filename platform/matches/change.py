@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from functools import cached_property
 from typing import Any
@@ -31,6 +31,22 @@ SLOWEST_PACE = 25.0
 """The longest delay, in seconds, of an answer that appears at a human pace."""
 REQUEUE_SECONDS = 4
 """How long an agent's turn may go without a lease before it is queued again."""
+
+
+@dataclass(frozen=True)
+class OnPage:
+    """What a participant's page says about the time before a move, as far as it is known.
+
+    Attributes:
+        sight: milliseconds that each block of the page was in sight, by its key.
+        tries: what the participant tried, as [milliseconds since the question appeared, name of a control or action,
+            number or None].
+        confirmed: the participant was warned about the move and sent it nevertheless.
+    """
+
+    sight: dict[str, int] | None = None
+    tries: list[list[Any]] = field(default_factory=list)
+    confirmed: bool = False
 
 
 class Change:
@@ -86,8 +102,7 @@ class Change:
         *,
         by: str | None = None,
         shown_at: datetime | None = None,
-        sight: dict[str, int] | None = None,
-        confirmed: bool = False,
+        on_page: OnPage | None = None,
     ) -> None:
         """Make a move in an open turn under the rules.
 
@@ -107,14 +122,12 @@ class Change:
         next_play, events = games.play.submit(self.play, role, move, by=by)
         if answered.shown_at is None:
             answered = replace(answered, shown_at=shown_at)
-        warned = {"shown": list(answered.warned), "confirmed": confirmed} if answered.warned else None
         stays_open = not games.play.ends_turn(self.play, role, move)
         if "agent" in absence and not stays_open:
             self._set_absence(role, made=absence.get("made", 0) + 1)
             if absence.get("returning"):
                 self._take_seat_back(role)
-        clock_of = answered if stays_open else None
-        self._follow(next_play, events, answered=answered, clock_of=clock_of, sight=sight, warned=warned)
+        self._follow(next_play, events, answered=answered, clock_of=answered if stays_open else None, on_page=on_page)
 
     def abandon(self, reason: str, role: Role | None) -> None:
         """End the match without a result."""
@@ -291,11 +304,10 @@ class Change:
         *,
         answered: OpenTurn | None = None,
         clock_of: OpenTurn | None = None,
-        sight: dict[str, int] | None = None,
-        warned: dict[str, Any] | None = None,
+        on_page: OnPage | None = None,
     ) -> None:
         """Adopt the play after some events; `clock_of` is the turn whose clock keeps running (after a note)."""
-        self._rows += [_row(event, self.now, answered, sight, warned) for event in events]
+        self._rows += [_row(event, self.now, answered, on_page) for event in events]
         self.play = next_play
         self.turns = {
             role: self.turns[role]
@@ -398,14 +410,10 @@ def extension_seconds(match: Match) -> float:
     return float(match.timers.get("extension_seconds", EXTENSION_SECONDS))
 
 
-def _row(
-    event: GameEvent,
-    now: datetime,
-    answered: OpenTurn | None,
-    sight: dict[str, int] | None,
-    warned: dict[str, Any] | None,
-) -> Row:
+def _row(event: GameEvent, now: datetime, answered: OpenTurn | None, on_page: OnPage | None) -> Row:
     turn = answered if event.kind in ("move", "abandoned") else None
+    page = on_page if event.kind == "move" else None
+    warned = turn.warned if turn and event.kind == "move" else ()
     return Row(
         number=event.number,
         kind=event.kind,
@@ -415,6 +423,7 @@ def _row(
         asked_at=turn.opened_at if turn else None,
         shown_at=turn.shown_at if turn else None,
         refused=turn.refused if turn else 0,
-        sight=sight if event.kind == "move" else None,
-        warned=warned if event.kind == "move" else None,
+        sight=page.sight if page else None,
+        tries=(page.tries or None) if page else None,
+        warned={"shown": list(warned), "confirmed": bool(page and page.confirmed)} if warned else None,
     )

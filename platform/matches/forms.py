@@ -36,7 +36,9 @@ AGE = "!age"
 """How many milliseconds ago the participant made the move, if the page says so."""
 SIGHT = "!sight"
 """How many milliseconds each block was in sight since the question was shown, as JSON, if the page says so."""
-_RESERVED = frozenset({"answering", "position", "csrfmiddlewaretoken", FORM, CONFIRMED, AGE, SIGHT})
+TRIES = "!tries"
+"""What the participant tried since the question was shown, as JSON, if the page says so."""
+_RESERVED = frozenset({"answering", "position", "csrfmiddlewaretoken", FORM, CONFIRMED, AGE, SIGHT, TRIES})
 NONE = "!none"
 """Suffix of the control that chooses "none" for a field."""
 NULL = "null"
@@ -431,6 +433,16 @@ def _float(text: str) -> float | None:
         return float(text)
     except ValueError:
         return None
+
+
+def controls(fields: Iterable[Field], prefix: str = "") -> Iterator[str]:
+    """Yield the names of the controls of these fields, one for each part."""
+    for field in fields:
+        name = prefix + field.name
+        if field.shape in ("group", "slots"):
+            yield from controls(field.parts, f"{name}:")
+        else:
+            yield name
 
 
 def _readings(text: str) -> list[str]:

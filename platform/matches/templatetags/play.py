@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any
 
@@ -15,7 +16,7 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import mark_safe
 from django.utils.translation import get_language
 
-from games.interface import Chart, Facts, Said, Table, Talk, Text
+from games.interface import Attempt, Chart, Facts, Said, Table, Talk, Text
 from matches.charts import draw
 from matches.picturing import SeatNames, mark_path_of
 
@@ -211,7 +212,33 @@ def row(block: Any, first: Any) -> Any:
     return next((cells for cells in getattr(block, "rows", ()) if str(cells[0]) == str(first)), None)
 
 
+NEWEST = 3
+"""Number of the newest attempts that a page shows without unfolding the earlier ones."""
+
+
 @register.filter
-def entries(cell: str) -> list[str]:
-    """Return the entries of a cell that lists several."""
-    return [entry for entry in cell.split(", ") if entry]
+def folded(attempts: Sequence[Attempt]) -> dict[str, list[Attempt]]:
+    """Return the attempts that are shown at once, the best first and then the newest, and the earlier ones."""
+    pinned = [attempt for attempt in attempts if attempt.best]
+    newest = [attempt for attempt in reversed(attempts) if not attempt.best]
+    return {"shown": [*pinned, *newest[:NEWEST]], "earlier": newest[NEWEST:]}
+
+
+@register.filter
+def split(text: str, between: str) -> list[str]:
+    """Return the parts of a text that lists several."""
+    return [part for part in text.split(between) if part]
+
+
+@register.filter
+def common(names: str) -> str:
+    """Return what to call several names that differ only in their numbers ("A1, A2" → "A"); else by the first."""
+    several = names.split(", ")
+    stems = {name.rstrip("0123456789_ ") for name in several}
+    return stems.pop() if len(stems) == 1 and "" not in stems else f"{several[0]} …"
+
+
+@register.filter
+def without(block: Facts, keys: str) -> Facts:
+    """Return the facts except those with these keys, which the page shows elsewhere."""
+    return replace(block, facts=tuple(item for item in block.facts if item.key not in keys.split()))
