@@ -166,12 +166,18 @@ class Prospect:
         payoff: in the game's own unit; None: it depends on what the role may not know.
         share: its `bonus_share`; None: it depends on what the role may not know.
         key: the choice that leads to it ("accept"); empty: no single choice does.
+        unknown: what the pay depends on, as a sentence, shown if it cannot be computed from what the role may know.
     """
 
     words: str
     payoff: float | None = None
     share: float | None = None
     key: str = ""
+    unknown: str = ""
+
+
+ON_THE_LAST_PAGE = _("You will read the amount on the last page.")
+"""The `unknown` of a result whose pay follows from what stays hidden while the game is open."""
 
 
 @dataclass(frozen=True)
@@ -243,6 +249,7 @@ class Table:
     Attributes:
         sortable: people can sort and filter the table on a page.
         newest_first: rows are in chronological order, and a page shows the last one first.
+        folds: a page shows the title and the number of rows, and the rows when the player opens it.
     """
 
     key: str
@@ -251,6 +258,7 @@ class Table:
     rows: tuple[tuple[Cell, ...], ...]
     sortable: bool = field(default=False, repr=False)
     newest_first: bool = field(default=False, repr=False)
+    folds: bool = field(default=False, repr=False)
 
 
 @dataclass(frozen=True)
@@ -273,7 +281,12 @@ class Series:
 
 @dataclass(frozen=True)
 class Chart:
-    """A line chart; `mark` is the current x. Models get it as a table."""
+    """A line chart; `mark` is the current x. Models get it as a table.
+
+    Attributes:
+        cuts_outliers: whether a value far beyond the others is drawn at the edge, so that it does not flatten the rest:
+            for numbers that people may type as they like.
+    """
 
     key: str
     title: str
@@ -281,6 +294,7 @@ class Chart:
     y_label: str
     series: tuple[Series, ...]
     mark: float | None = None
+    cuts_outliers: bool = field(default=False, repr=False)
 
 
 @dataclass(frozen=True)
@@ -672,15 +686,16 @@ class Game(ABC, Generic[C, S]):
         return False
 
     def prospects(self, state: S, role: Role) -> tuple[Prospect, ...]:
-        """Return what the role's current choices, or its game so far, would earn; pages show the pay for it.
+        """Return what the role's current choices (with a key) and its game so far (without) earn; pages show the pay.
 
-        Nothing that the role may not know; empty if undefined.
+        A page shows the game so far at all times, also while the role waits and when the game is over. Nothing that the
+        role may not know; without a result that it may know, `unknown` says what the pay depends on.
         """
         return ()
 
-    def prospect(self, words: str, role: Role, payoff: float, key: str = "") -> Prospect:
+    def prospect(self, words: str, role: Role, payoff: float, key: str = "", unknown: str = "") -> Prospect:
         """Return a possible result with its share."""
-        return Prospect(words, payoff, self.bonus_share(role, payoff), key)
+        return Prospect(words, payoff, self.bonus_share(role, payoff), key, unknown)
 
     def pays_alike(self) -> bool:
         """Return whether every result pays the same; if so, the consent page and the instructions say so."""

@@ -450,7 +450,7 @@ class PeriodGame(Game[C, S], Generic[C, S]):
     def notes_block(self, state: S, role: Role) -> Block:
         """Return the role's own notes, by period."""
         rows = tuple((self.shown_period(note.period), note.text) for note in state.notes if note.role == role)
-        return Table("notes", _("Your notes"), (_("Period"), _("Note")), rows, newest_first=True)
+        return Table("notes", _("Your notes"), (_("Period"), _("Note")), rows, newest_first=True, folds=True)
 
     def status(self, state: S) -> Text:
         """Return the current task, or that the game is over."""

@@ -13,7 +13,7 @@ from typing import Any
 
 from games.duopoly import baselines, quiz, views
 from games.duopoly.state import FIRMS, FORM, DuopolyCore, History, PriceMove
-from games.interface import Chance, Form, Json, MoveData, Payoffs, Prospect, Question, Role, Tool
+from games.interface import ON_THE_LAST_PAGE, Chance, Form, Json, MoveData, Payoffs, Prospect, Question, Role, Tool
 from games.periods import NoteMove, Quantity, lookup, plain
 from games.results import Count, Index, Money, Price, RoundRecord, Row, column
 from games.words import gettext as _
@@ -108,6 +108,14 @@ class Duopoly(DuopolyCore):
         """Return examples that do not name the benchmark: at which prices the largest bonus is earned."""
         half = _("if you make half of the profit that earns the largest bonus")
         return Prospect(half, None, 0.5), Prospect(_("if you make that profit or more"), None, 1.0)
+
+    def prospect(self, words: str, role: Role, payoff: float, key: str = "", unknown: str = "") -> Prospect:
+        """Return a possible result without its share, which would reveal the benchmark and the number of periods."""
+        return Prospect(words, payoff, None, key, unknown or ON_THE_LAST_PAGE)
+
+    def so_far(self, state: History, role: Role) -> Prospect:
+        profit = self.payoffs(state)[role]
+        return self.prospect(_("If it ended now"), role, profit, unknown=_("It depends on your total profit."))
 
     def bonus_share(self, role: Role, payoff: float) -> float:
         """Return the firm's profit / its profit at the collusive (or monopoly) price, within [0, 1]."""

@@ -62,7 +62,7 @@ def _prices(game: Duopoly, state: History, role: Role) -> Chart:
     lines = [line(_("you"), role)] if state.prices else []
     if (rival := _rival(game, role)) is not None and state.prices:
         lines.append(line(game.role_title(rival), rival))
-    return Chart("prices", _("Prices so far"), _("Period"), _("Price"), tuple(lines))
+    return Chart("prices", _("Prices so far"), _("Period"), _("Price"), tuple(lines), cuts_outliers=True)
 
 
 def _profit(game: Duopoly, state: History, role: Role) -> Chart:

@@ -14,7 +14,7 @@ from typing import Any
 from games.auctions import Units
 from games.english_auction import baselines, quiz, views
 from games.english_auction.state import Bid, Bidding, Call, EnglishAuctionCore
-from games.interface import Chance, Form, MoveData, MoveWarning, Payoffs, Question, Role, Turn, View
+from games.interface import Chance, Form, MoveData, MoveWarning, Payoffs, Prospect, Question, Role, Turn, View
 from games.results import Count, Ratio, Row, Seat, Share, column
 from games.words import exact
 from games.words import gettext as _
@@ -135,6 +135,13 @@ class EnglishAuction(EnglishAuctionCore):
         if state.leader is not None and state.price is not None:
             assets[state.leader] += self.value(state, state.leader) - state.price
         return assets
+
+    def prospects(self, state: Bidding, role: Role) -> tuple[Prospect, ...]:
+        """Return what the role earns if nobody bids again."""
+        words = _("If nobody bids more") if state.leader == role else _("If you don't buy the item")
+        return (
+            self.prospect(_("For this game") if self.next(state) is None else words, role, self.payoffs(state)[role]),
+        )
 
     def metrics(self, state: Bidding) -> Results:
         winner = state.leader

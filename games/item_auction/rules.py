@@ -478,9 +478,8 @@ class ItemAuction(ItemAuctionCore):
 
     def prospects(self, state: Auction, role: Role) -> tuple[Prospect, ...]:
         """Return what the role has earned so far."""
-        if state.lot is None:
-            return ()
-        return (self.prospect(_("If you buy nothing more"), role, self.payoffs(state)[role]),)
+        words = _("For this game") if state.lot is None else _("If you buy nothing more")
+        return (self.prospect(words, role, self.payoffs(state)[role]),)
 
     def pay_examples(self, role: Role) -> tuple[Prospect, ...]:
         """Return two examples: buying nothing, and an equal share of the items, or of their start prices as profit."""

@@ -147,10 +147,10 @@ class Negotiation(NegotiationCore):
         distance = (price - halfway) / self.config.scale
         return _finite(1 - 4 * distance * distance)
 
-    def prospect(self, words: str, role: Role, payoff: float, key: str = "") -> Prospect:
+    def prospect(self, words: str, role: Role, payoff: float, key: str = "", unknown: str = "") -> Prospect:
         """Return a possible result; without its share if that would reveal the other's value."""
         share_is_known = self.config.complete_information or payoff == 0
-        return Prospect(words, payoff, self.bonus_share(role, payoff) if share_is_known else None, key)
+        return Prospect(words, payoff, self.bonus_share(role, payoff) if share_is_known else None, key, unknown)
 
     @property
     def at_stake(self) -> float:

@@ -14,7 +14,7 @@ from random import Random
 from statistics import fmean
 from typing import Annotated, Any
 
-from games.interface import Chance, Form, Json, MoveData, Role, Tool
+from games.interface import Chance, Form, Json, MoveData, Prospect, Role, Tool
 from games.periods import AGENT, NoteMove, Quantity, form_for_instance, instance_of, lookup, plain, refuse_names
 from games.practice import Benchmark
 from games.pricing import baselines, quiz, views
@@ -128,6 +128,10 @@ class Pricing(Benchmark[PricingConfig, Sales]):
         """Return the profit in the periods that count, as a share of the best possible."""
         scored = self.config.scored(len(state.sales))
         return sum(state.profit(t) for t in scored) / (len(scored) * state.instance.best_profit)
+
+    def so_far(self, state: Sales, role: Role) -> Prospect:
+        words = _("It depends on your profit in the later periods, compared with the best possible profit.")
+        return Prospect("", unknown=words)
 
     def metrics(self, state: Sales) -> Results:
         scored = self.config.scored(len(state.sales))

@@ -65,7 +65,7 @@ def _charts(game: Pricing, state: Sales) -> list[Block]:
     )
     profit = (Series(_("total"), points),) if points else ()
     return [
-        Chart("prices", _("Your prices"), _("Period"), _("Price"), prices),
+        Chart("prices", _("Your prices"), _("Period"), _("Price"), prices, cuts_outliers=True),
         Chart("profit", _("Your profit"), _("Period"), _("Profit"), profit),
     ]
 

@@ -13,7 +13,7 @@ from dataclasses import replace
 from random import Random
 from typing import Annotated, Any
 
-from games.interface import Chance, Form, Json, MoveData, Role, Tool
+from games.interface import Chance, Form, Json, MoveData, Prospect, Role, Tool
 from games.periods import AGENT, NoteMove, form_for_instance, instance_of, is_count, lookup, plain, refuse_names
 from games.practice import Benchmark
 from games.procurement import baselines, quiz, views
@@ -120,6 +120,14 @@ class Procurement(Benchmark[ProcurementConfig, Purchases]):
             return None
         best = state.best()
         return 0.0 if best is None else (best.workers or 0.0) / state.optimum
+
+    def so_far(self, state: Purchases, role: Role) -> Prospect:
+        """Return nothing earned before a plan supports anybody; then, the best possible plan is hidden."""
+        best = state.best()
+        if best is None or not best.workers:
+            return self.prospect(_("If it ended now"), role, 0.0)
+        words = _("It depends on how many workers you support, compared with the best possible plan.")
+        return Prospect("", unknown=words)
 
     def metrics(self, state: Purchases) -> Results:
         best = state.best()

@@ -89,6 +89,10 @@ class SealedAuction(SealedAuctionCore):
         sales = self.sales(state)
         return {role: fmean(sale.assets[role] for sale in sales) for role in self.roles()}
 
+    def earned(self, state: Session, role: Role) -> float:
+        left = self.config.runs - len(state.runs)
+        return fmean([*(sale.assets[role] for sale in self.sales(state)), *[self.config.assets] * left])
+
     def reference(self, state: Session, role: Role) -> float | None:
         """Return N, the seat's final assets in equilibrium; None under the first-price rule."""
         if self.config.price_rule == "first":

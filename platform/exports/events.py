@@ -27,23 +27,24 @@ class LoggedEvent(NamedTuple):
     shown_at: datetime | None
     refused: int
     sight: dict[str, int] | None
+    tries: list[list[Any]] | None
 
 
 def logs_of(matches: Iterable[int]) -> dict[int, list[LoggedEvent]]:
     """Return the complete logs of the matches with these keys; a match without events has no entry."""
-    as_text = {name: Cast(name, TextField()) for name in ("data", "at", "asked_at", "shown_at", "sight")}
+    as_text = {name: Cast(name, TextField()) for name in ("data", "at", "asked_at", "shown_at", "sight", "tries")}
     rows = (
         Event.objects.filter(match_id__in=list(matches))
         .order_by("match_id", "number")
         .values_list("match_id", "number", "kind", "refused", *as_text.values())
     )
     logs: dict[int, list[LoggedEvent]] = {}
-    for match, number, kind, refused, data, at, asked_at, shown_at, sight in rows.iterator(chunk_size=2000):
+    for match, number, kind, refused, data, at, asked_at, shown_at, sight, tries in rows.iterator(chunk_size=2000):
         if (log := logs.get(match)) is None:
             log = logs[match] = []
         asked, shown = (time and _parsed_time(time) for time in (asked_at, shown_at))
-        seen = json.loads(sight) if sight else None
-        log.append(LoggedEvent(number, kind, json.loads(data), _parsed_time(at), asked, shown, refused, seen))
+        on_page = (json.loads(value) if value else None for value in (sight, tries))
+        log.append(LoggedEvent(number, kind, json.loads(data), _parsed_time(at), asked, shown, refused, *on_page))
     return logs
 
 

@@ -32,7 +32,9 @@ AGE = "!age"
 """How many milliseconds ago the participant made the move, if the page says so."""
 SIGHT = "!sight"
 """How many milliseconds each block was in sight since the question was shown, as JSON, if the page says so."""
-_RESERVED = frozenset({"answering", "position", "csrfmiddlewaretoken", FORM, CONFIRMED, AGE, SIGHT})
+TRIES = "!tries"
+"""What the participant tried since the question was shown, as JSON, if the page says so."""
+_RESERVED = frozenset({"answering", "position", "csrfmiddlewaretoken", FORM, CONFIRMED, AGE, SIGHT, TRIES})
 NONE = "!none"
 """Suffix of the control that chooses "none" for a field."""
 NULL = "null"
@@ -419,6 +421,16 @@ def with_points_as_thousands(model: type[BaseModel], posted: Mapping[str, str]) 
         for name in _number_controls(fields_of(model), "", posted)
         if DOUBTFUL.search(posted[name])
     }
+
+
+def controls(fields: Iterable[Field], prefix: str = "") -> Iterator[str]:
+    """Yield the names of the controls of these fields, one for each part."""
+    for field in fields:
+        name = prefix + field.name
+        if field.shape in ("group", "slots"):
+            yield from controls(field.parts, f"{name}:")
+        else:
+            yield name
 
 
 def _number_controls(fields: Iterable[Field], prefix: str, posted: Mapping[str, str]) -> Iterator[str]:

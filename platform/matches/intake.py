@@ -15,6 +15,7 @@ from games.interface import Form, Game, MoveData, MoveWarning, Role
 from games.play import OwnMove, Play, check, plain_move, story
 from games.words import number
 from matches import forms, services
+from matches.change import OnPage
 from matches.errors import Stale
 from matches.models import Event, Match, Seat
 
@@ -24,6 +25,11 @@ MAX_AGE = timedelta(days=1)
 
 _Key = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,39}$")]
 _Milliseconds = Annotated[int, Field(ge=0, le=MAX_AGE // timedelta(milliseconds=1))]
+_Finite = Annotated[float, Field(allow_inf_nan=False)]
+_Try = tuple[_Milliseconds, Annotated[str, Field(max_length=100)], int | _Finite | None]
+_ACTIONS = frozenset({"!copy", "!clear", "!undo", "!compare", "!with"})
+"""What else than a value of a control a page reports as tried."""
+_TRIES = TypeAdapter(Annotated[list[_Try], Field(max_length=200)])
 _SIGHT = TypeAdapter(Annotated[dict[_Key, _Milliseconds], Field(max_length=40)])
 
 
@@ -42,8 +48,12 @@ def handle_move(seat: Seat, posted: Mapping[str, str], *, shown_at: datetime | N
     except (TypeError, ValueError):
         return {"type": "stale", "reason": _("This page was out of date. This is the current state of the game.")}
 
+    on_page = OnPage(_time_in_sight(posted.get(forms.SIGHT, "")), _tries(posted.get(forms.TRIES, "")))
+
     def read_move(play: Play) -> dict[str, Any]:
         form = forms.form_for(play.forms(seat.role), posted)
+        known = _ACTIONS.union(forms.controls(forms.fields_of(form.model)))
+        on_page.tries[:] = [tried for tried in on_page.tries if tried[1] in known]
         move = forms.read(form.model, posted)
         _stop_for_questions(play, seat.role, form, move, posted)
         return move
@@ -56,7 +66,7 @@ def handle_move(seat: Seat, posted: Mapping[str, str], *, shown_at: datetime | N
             move=read_move,
             shown_at=shown_at,
             made_at=_time_made(posted.get(forms.AGE, "")),
-            sight=_time_in_sight(posted.get(forms.SIGHT, "")),
+            on_page=on_page,
         )
     except _NeedsConfirmation as needed:
         return {"type": "warning", "form": needed.form, "words": str(needed), "button": needed.button}
@@ -80,6 +90,14 @@ def _time_in_sight(posted: str) -> dict[str, int] | None:
         return _SIGHT.validate_json(posted) or None
     except ValidationError:
         return None
+
+
+def _tries(posted: str) -> list[Any]:
+    """Return what the participant tried as [milliseconds, name, number or None]; nothing if the page sent nonsense."""
+    try:
+        return [list(tried) for tried in _TRIES.validate_json(posted)]
+    except ValidationError:
+        return []
 
 
 def _outcome_of_second_answer(seat: Seat, answering: int, posted: Mapping[str, str]) -> dict[str, Any] | None:

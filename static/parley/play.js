@@ -57,16 +57,19 @@ function show(frame) {
     const sent = pending;
     if (sent && sent.answering !== answering) pending = null;
     if (sent && !pending && !over && isNote(submitted)) keepLaterText(sent);
-    Idiomorph.morph(screen, frame.html, { morphStyle: "innerHTML", ignoreActiveValue: same });
+    Idiomorph.morph(screen, frame.html, { morphStyle: "innerHTML", ignoreActiveValue: same, callbacks: { beforeAttributeUpdated: mayChange } });
     restoreDraft();
     if (pending) freeze(formNamed(submitted), true);
     else keepPending();
     if (sent && !pending) refocus();
-    if (!same && !(sent && isNote(submitted))) absorbSecondClick();
+    if (!same && !(sent && isNote(submitted))) {
+      absorbSecondClick();
+      if (isOwnTurn()) turnToTask();
+    }
     if (!pending && after) submitNext();
     startCountdowns();
     document.dispatchEvent(new CustomEvent("parley:screen"));
-    if (!same) sight.begin();
+    if (!same) for (const record of [sight, tries]) record.begin();
     if (!same || over) announce(news());
   }
   awaits = frame.awaits;
@@ -78,6 +81,11 @@ function show(frame) {
   updateTitle();
   if (over && socket) disconnect(socket);
 }
+
+// What the player has unfolded stays open.
+const mayChange = (name, part) => !(name === "open" && part.localName === "details");
+// On a phone, the task may be on the tab that is not shown (panes.js).
+const turnToTask = () => document.dispatchEvent(new CustomEvent("parley:task"));
 
 // The second click of a double click must not answer what has appeared after the first.
 function absorbSecondClick() {
@@ -185,6 +193,7 @@ function tick() {
   left = Math.max(0, Math.round((deadline - now) / 1000));
   write(clock.firstElementChild, clock.dataset[stopped ? connection.failure : extended ? "extra" : "time"]);
   write(clock.lastElementChild, asTime(left));
+  clock.classList.toggle("brief", !stopped && !extended);
   clock.classList.toggle("short", !stopped && (extended || left <= 30));
   for (const mark of [10, 30]) if (before > mark && left <= mark && !stopped) announce(`${left} ${announcer.dataset.left}`);
   if (left === 0 && Date.now() - lastRequestAt > SOON) sync();
@@ -289,6 +298,7 @@ document.addEventListener("submit", (event) => {
   const sure = event.submitter?.name === "!sure" && warned?.["!form"] === form.dataset.move;
   pending = sure ? { ...warned, "!sure": "yes" } : Object.fromEntries(new FormData(form, event.submitter));
   pending["!sight"] = sight.taken();
+  pending["!tries"] = tries.taken();
   submitted = form.dataset.move;
   madeAt = Date.now();
   hideWarning(form);
@@ -312,6 +322,7 @@ function showOutcome(message) {
   pending = after = null;
   keepPending();
   freeze(formNamed(submitted), false);
+  turnToTask();
   if (message.type === "warning") return showWarning(sent, message);
   if (message.type === "refused") showErrors(message.errors);
   else note.textContent = message.reason;

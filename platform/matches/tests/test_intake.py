@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from datetime import timedelta
 
 import pytest
@@ -155,3 +156,22 @@ def test_answer_of_the_clock_is_not_the_participants():
 def test_time_in_sight_is_recorded_with_the_move(posted, kept):
     assert intake.handle_move(seat(), posted_fields(answer="50", **{forms.SIGHT: posted}))["type"] == "taken"
     assert Event.objects.get(kind="move").sight == kept
+
+
+@pytest.mark.parametrize(
+    ("posted", "kept"),
+    [
+        ('[[9, "answer", 40], [15, "!copy", 2]]', [[9, "answer", 40], [15, "!copy", 2]]),
+        ('[[9, "answer", null]]', [[9, "answer", None]]),
+        ('[[900, "my name is Jo", 1], [950, "answer", 7.5]]', [[950, "answer", 7.5]]),
+        ("[]", None),
+        ("", None),
+        ('[[900, "answer", "Jo"]]', None),
+        ('[[900, "answer", NaN]]', None),
+        ('[[-1, "answer", 3]]', None),
+        (json.dumps([[1, "answer", 1]] * 201), None),
+    ],
+)  # fmt: skip
+def test_what_was_tried_is_recorded_as_numbers_of_the_forms_own_controls(posted, kept):
+    assert intake.handle_move(seat(), posted_fields(answer="50", **{forms.TRIES: posted}))["type"] == "taken"
+    assert Event.objects.get(kind="move").tries == kept

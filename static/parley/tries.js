@@ -1,0 +1,64 @@
+// What the player tried since the question was shown: values that a form with a what-if ("data-whatif") held, and what was
+// copied and compared; sent with the answer, as numbers only.
+"use strict";
+
+const tries = (() => {
+  const MOST = 200, REST = 600;
+  let made = [], since = performance.now();
+  let held = {};              // the value last recorded, by the name of a control
+  const typing = new Map();   // when a control was last typed into, until typing rests
+
+  const add = (at, name, value) => { if (made.length < MOST) made.push([Math.max(0, Math.round(at - since)), name, value]); };
+
+  // A number as the player typed it; of a menu, the number of its choice, 0 for none.
+  function valueOf(control) {
+    if (control.localName === "select") return control.selectedIndex;
+    const text = control.value.trim().replace(/^(\d{1,3})((?:,\d{3})+)(?!\d)/, (all) => all.replaceAll(",", ""));
+    return text && Number.isFinite(Number(text)) ? Number(text) : null;
+  }
+
+  const isTried = (control) => control.name && control.type !== "hidden" && control.form?.matches("form[data-move]:has([data-whatif])");
+
+  function keep(control, at) {
+    typing.delete(control);
+    const value = valueOf(control);
+    if (value === held[control.name]) return;
+    held[control.name] = value;
+    add(at, control.name, value);
+  }
+
+  document.addEventListener("input", ({ target }) => {
+    if (!isTried(target)) return;
+    const at = performance.now();
+    typing.set(target, at);
+    setTimeout(() => typing.get(target) === at && keep(target, at), REST);
+  });
+  document.addEventListener("change", ({ target }) => {
+    if (isTried(target)) return keep(target, typing.get(target) ?? performance.now());
+    const name = "one" in target.dataset ? "!compare" : "other" in target.dataset && "!with";
+    if (name) add(performance.now(), name, periodOf(target.value));
+  });
+
+  const periodOf = (words) => words && Number.isFinite(Number(words)) ? Number(words) : null;
+
+  document.addEventListener("click", ({ target }) => {
+    const button = target.closest("[data-copy], [data-back-to]");
+    if (!button) return;
+    const name = button.matches("[data-back-to]") ? "!undo" : button.dataset.copy ? "!copy" : "!clear";
+    add(performance.now(), name, periodOf(button.dataset.copy ?? ""));
+  });
+
+  // A copy sets many controls at once: its own entry says so, and only later changes count.
+  function look() {
+    for (const control of document.querySelectorAll("form[data-move]:has([data-whatif]) [name]")) {
+      if (isTried(control) && !typing.has(control)) held[control.name] = valueOf(control);
+    }
+  }
+  document.addEventListener("parley:filled", look);
+  document.addEventListener("parley:screen", look);
+
+  return {
+    begin: () => { made = []; since = performance.now(); typing.clear(); held = {}; look(); },
+    taken: () => { for (const [control, at] of typing) keep(control, at); return JSON.stringify(made); },
+  };
+})();
