@@ -88,7 +88,7 @@ def _history(game: TaskAllocation, state: Allocation) -> Table:
         for task, worker in assignment.items()
     )
     columns = (_("Period"), _("Worker"), _("Task"), _("Size"), _("Pay"), _("Revenue"))
-    return Table("history", _("Work so far"), columns, rows, sortable=True, newest_first=True)
+    return Table("history", _("Work so far"), columns, rows, sortable=True, newest_first=True, folds=True)
 
 
 def _attempts(history: Table) -> Sequence[Attempt]:

@@ -29,7 +29,7 @@ function entriesIn(text) {
   function contents(period) {
     if (period === "now") {
       const facts = [...form().querySelectorAll("[data-fact]")].map((part) => [part.dataset.fact, part.textContent.trim()]);
-      return [new Map(facts), new Map(controls().map(({ value, dataset: { entry, size } }) => size ? [value, size] : [entry, value.trim()]))];
+      return [new Map(facts), new Map(controls().filter(({ value }) => value.trim()).map(({ value, dataset: { entry, size } }) => size ? [value, size] : [entry, value.trim()]))];
     }
     const place = attempt(period);
     const facts = [...place.querySelectorAll("dl > div")].map((fact) => [fact.firstElementChild.textContent, fact.lastElementChild.textContent]);
@@ -125,7 +125,8 @@ function entriesIn(text) {
     const rows = [];
     let same = 0;
     for (const [mine, theirs] of [[facts, otherFacts], [entries, otherEntries]]) {
-      for (const name of new Set([...mine.keys(), ...theirs.keys()])) {
+      const names = [...new Set([...mine.keys(), ...theirs.keys()])];
+      for (const name of mine === facts ? names : names.sort((a, b) => a.localeCompare(b, undefined, { numeric: true }))) {
         const none = mine === facts ? "" : /^\d+$/.test(mine.get(name) || theirs.get(name)) ? "0" : "–";
         const a = mine.get(name) || none, b = theirs.get(name) || none;
         if (mine === entries && a === b) same += a !== none;
@@ -133,8 +134,8 @@ function entriesIn(text) {
       }
     }
     const numeric = rows.some((row) => row[3]), cut = (row) => numeric ? row : row.slice(0, 3);
-    const table = document.createElement("table"), names = [one, other].map((menu) => menu.selectedOptions[0].textContent);
-    table.createTHead().append(line(cut(["", ...names, place.dataset.difference]), true));
+    const table = document.createElement("table"), heads = [one, other].map((menu) => menu.selectedOptions[0].textContent);
+    table.createTHead().append(line(cut(["", ...heads, place.dataset.difference]), true));
     table.createTBody().append(...rows.map((row) => line(cut(row))));
     place.append(table);
     if (!same) return;
