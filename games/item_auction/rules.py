@@ -16,7 +16,7 @@ from typing import Annotated, Any
 
 from pydantic import Field, create_model
 
-from games.interface import Chance, Form, Move, MoveData, MoveWarning, Payoffs, Prospect, Question, Role, Turn
+from games.interface import Chance, Form, Move, MoveData, MoveWarning, Payoffs, Prospect, Question, Role, Turn, Usual
 from games.item_auction import baselines, measures, quiz, views
 from games.item_auction.core import PRIORITIES, Belief, Bid, ItemAuctionCore, Plan, Priority
 from games.item_auction.state import Auction, Beliefs, Lot, Plans, Round
@@ -265,6 +265,11 @@ class ItemAuction(ItemAuctionCore):
             )
         )
 
+    def usual(self, state: Auction, role: Role) -> Mapping[str, Usual]:
+        if state.lot is None:
+            return {}
+        return {"bid": Usual(self.lowest_bid(state), _("the lowest bid now"), only_above=True)}
+
     def ends(self, state: Auction, role: Role, move: Any) -> bool:
         """Return whether this answer, the only one awaited, closes the last item."""
         if not isinstance(move, Bid) or state.lot is None or self.bidders(state.lot) != (role,):
@@ -507,8 +512,8 @@ class ItemAuction(ItemAuctionCore):
             "minimum_button": self.config.minimum_button,
         }
 
-    def quiz(self, role: Role) -> tuple[Question, ...]:
-        return quiz.questions(self.budget(role), self.money)
+    def comprehension(self, role: Role) -> tuple[Question, ...]:
+        return quiz.questions(self.budget(role), self.money, counts_items=self.objective(role) == "items")
 
     view = views.view
     public_view = views.public_view

@@ -355,6 +355,9 @@ class Event(models.Model):
     tries = models.JSONField(
         null=True, help_text=_("participants' moves: what they tried before it, as [milliseconds, control, number]")
     )
+    warned = models.JSONField(
+        null=True, help_text=_("participants' moves: warnings shown in the turn, and whether the last was confirmed")
+    )
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["match", "number"], name="one_event_per_number")]

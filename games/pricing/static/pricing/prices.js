@@ -3,7 +3,7 @@
 {
   function weigh(box) {
     for (const field of box.querySelectorAll("[data-price]")) {
-      const price = Number(field.value.replaceAll(",", ""));
+      const price = numbers.read(field.value);
       field.parentElement.querySelector("[data-above]").hidden = !(price > Number(box.dataset.advised));
     }
   }
