@@ -44,16 +44,25 @@ def check_tab(page: Page, page_name: str) -> None:
 
 
 def buy(page: Page, period: int) -> None:
-    """Submit a plan with one more offer than in the period before; in one period, copy an earlier plan."""
+    """Submit a plan with one more offer than in the period before, by keyboard; in one period, copy an earlier plan."""
     if period == 3:
         page.get_by_role("tab", name="So far").click()
         page.get_by_role("button", name="Copy period 1", exact=True).click()
-    for offer in range(period + 1):
-        page.locator("[data-units]").nth(offer).fill(str(offer))
+        page.get_by_role("button", name="Undo").click()
+        page.get_by_role("button", name="Clear", exact=True).click()
+        expect(page.locator("[data-cost]")).to_have_text("$0.00")
+    list_of_offers = page.locator("[data-offer]")
+    for number in range(1, period + 1):
+        field = page.get_by_label(f"Units of Offer {number}", exact=True)
+        field.fill(str(number))
+        field.press("ArrowUp")
+        field.press("Enter")  # goes on to the next field
+        expect(field).not_to_be_focused()
+        expect(page.locator(".basket [data-offer]")).to_have_count(number)
     expect(page.locator("[data-cost]")).not_to_be_empty()
     if period == 2:
         page.get_by_label("Type").select_option("simple")
-        assert page.locator("[data-offer]:visible").count() < page.locator("[data-offer]").count()
+        expect(page.locator("[data-offer]:visible")).not_to_have_count(list_of_offers.count())
         page.get_by_label("Type").select_option("")
     page.get_by_role("button", name="Buy this plan").click()
 
