@@ -24,6 +24,14 @@
 
   const question = () => form()?.elements.answering.value;
 
+  // What came of each entry: the columns "data-outcomes" of its row in the table of the history, if there is one.
+  function outcomes(period) {
+    const places = document.querySelector("[data-outcomes]")?.dataset.outcomes.split(" ") ?? [];
+    const table = document.querySelector("#screen [data-sortable=history]");
+    const rows = places.length ? [...table.tBodies[0].rows].filter((row) => row.cells[0].textContent === period) : [];
+    return rows.reverse().flatMap(({ cells }) => places.map((at) => [`${cells[1].textContent}: ${table.tHead.rows[0].cells[at].textContent}`, cells[at].textContent]));
+  }
+
   // What an attempt, or the form ("now"), consists of: [facts, entries], each a value by name.
   function contents(period) {
     if (period === "now") {
@@ -32,6 +40,7 @@
     }
     const place = attempt(period);
     const facts = [...place.querySelectorAll("dl > div")].map((fact) => [fact.firstElementChild.textContent, fact.lastElementChild.textContent]);
+    facts.push(...outcomes(period));
     return [new Map(facts), entriesIn(place.querySelector("[data-entries]").textContent.trim())];
   }
 
@@ -61,8 +70,14 @@
 
   // ---- the keyboard ---------------------------------------------------------------------------------
 
+  // About a fiftieth of a number: 1, 2 or 5 times a power of ten.
+  function share(number) {
+    const power = 10 ** Math.floor(Math.log10(number / 50)), digit = number / 50 / power;
+    return number > 0 ? power * (digit < 2 ? 1 : digit < 5 ? 2 : 5) : 1;
+  }
+
   // Enter goes on to the next control, and after the last one to the button: it never submits by accident. The arrows
-  // change a number by "data-step"; below "data-least" there is only zero.
+  // change a number by "data-step" ("share": by about a fiftieth of it); below "data-least" there is only zero.
   document.addEventListener("keydown", (event) => {
     const control = event.target.closest("form[data-move] [data-entry]");
     if (!control || event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
@@ -76,9 +91,10 @@
       next?.select?.();
     } else if (up && control.dataset.step) {
       event.preventDefault();
-      const step = Number(control.dataset.step), least = Number(control.dataset.least ?? 0), now = Number(control.value || 0);
+      const least = Number(control.dataset.least ?? 0), now = amountIn(control.value || "0");
       if (Number.isNaN(now)) return;
-      const then = now + up * step;
+      const step = control.dataset.step === "share" ? share(now) : Number(control.dataset.step);
+      const then = Number((now + up * step).toPrecision(12));
       control.value = then >= least ? String(then) : up > 0 ? String(least) : "";
       control.form.dispatchEvent(new CustomEvent("parley:filled", { bubbles: true }));
     }
