@@ -158,6 +158,24 @@ class MoveWarning:
 
 
 @dataclass(frozen=True)
+class Usual:
+    """What a number in a move is compared with on people's pages: ten times as much, or a tenth, is likely a slip.
+
+    Attributes:
+        what: the number in a sentence: "your last price".
+        only_above: whether a much smaller number is nothing unusual.
+    """
+
+    value: float
+    what: str
+    only_above: bool = False
+
+    def contains(self, number: float) -> bool:
+        """Return whether a number is in line with it; all are if it is not positive."""
+        return self.value <= 0 or (number < 10 * self.value and (self.only_above or number > self.value / 10))
+
+
+@dataclass(frozen=True)
 class Prospect:
     """A possible result that a page converts into real money with the study's pay rule.
 
@@ -166,12 +184,18 @@ class Prospect:
         payoff: in the game's own unit; None: it depends on what the role may not know.
         share: its `bonus_share`; None: it depends on what the role may not know.
         key: the choice that leads to it ("accept"); empty: no single choice does.
+        unknown: what the pay depends on, as a sentence, shown if it cannot be computed from what the role may know.
     """
 
     words: str
     payoff: float | None = None
     share: float | None = None
     key: str = ""
+    unknown: str = ""
+
+
+ON_THE_LAST_PAGE = _("You will read the amount on the last page.")
+"""The `unknown` of a result whose pay follows from what stays hidden while the game is open."""
 
 
 @dataclass(frozen=True)
@@ -638,8 +662,16 @@ class Game(ABC, Generic[C, S]):
         return None
 
     def warning(self, state: S, role: Role, move: Any) -> MoveWarning | None:
-        """Return a warning to show on a person's page before this legal move is sent; None: no warning."""
+        """Return a warning to show on a person's page before this legal move is sent; None: no warning.
+
+        It states what the move does to its maker: that it harms them whatever the others do, or is final. It never
+        advises. Numbers far from all before are found with `usual`.
+        """
         return None
+
+    def usual(self, state: S, role: Role) -> Mapping[str, Usual]:
+        """Return what numbers in the role's moves are compared with, by "field" or "field:key"."""
+        return {}
 
     @abstractmethod
     def view(self, state: S, role: Role) -> View:
@@ -680,15 +712,16 @@ class Game(ABC, Generic[C, S]):
         return False
 
     def prospects(self, state: S, role: Role) -> tuple[Prospect, ...]:
-        """Return what the role's current choices, or its game so far, would earn; pages show the pay for it.
+        """Return what the role's current choices (with a key) and its game so far (without) earn; pages show the pay.
 
-        Nothing that the role may not know; empty if undefined.
+        A page shows the game so far at all times, also while the role waits and when the game is over. Nothing that the
+        role may not know; without a result that it may know, `unknown` says what the pay depends on.
         """
         return ()
 
-    def prospect(self, words: str, role: Role, payoff: float, key: str = "") -> Prospect:
+    def prospect(self, words: str, role: Role, payoff: float, key: str = "", unknown: str = "") -> Prospect:
         """Return a possible result with its share."""
-        return Prospect(words, payoff, self.bonus_share(role, payoff), key)
+        return Prospect(words, payoff, self.bonus_share(role, payoff), key, unknown)
 
     def pays_alike(self) -> bool:
         """Return whether every result pays the same; if so, the consent page and the instructions say so."""

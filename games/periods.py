@@ -32,11 +32,13 @@ from games.interface import (
     Json,
     Move,
     MoveData,
+    MoveWarning,
     Role,
     Table,
     Text,
     Tool,
     Turn,
+    Usual,
     View,
     Words,
 )
@@ -317,6 +319,18 @@ class PeriodGame(Game[C, S], Generic[C, S]):
         """Return why a submission is malformed, if it is; this does not use up the period."""
         raise NotImplementedError
 
+    def harm(self, state: S, role: Role, move: Any) -> str:
+        """Return what a submission costs its maker whatever happens, as a sentence; empty: nothing that is certain."""
+        return ""
+
+    def submitted_before(self, state: S, role: Role, move: Any) -> int | None:
+        """Return the period (from 0) of the same submission, if submitting it again can only bring the same result."""
+        return None
+
+    def usual_numbers(self, state: S, role: Role) -> Mapping[str, Usual]:
+        """Return `usual` for the submission's numbers."""
+        return {}
+
     def lookups(self, state: S, role: Role) -> Sequence[Tool]:
         """Return the environment's own tools."""
         raise NotImplementedError
@@ -357,6 +371,22 @@ class PeriodGame(Game[C, S], Generic[C, S]):
         if note_count >= MAX_NOTES_PER_PERIOD:
             return _("You can write at most {most} notes per period.").format(most=MAX_NOTES_PER_PERIOD)
         return None
+
+    def warning(self, state: S, role: Role, move: Any) -> MoveWarning | None:
+        """Warn about a submission that harms its maker, or that was made before with the same result."""
+        game, state = self.current(state)
+        if isinstance(move, NoteMove):
+            return None
+        words, before = game.harm(state, role, move), game.submitted_before(state, role, move)
+        if not words and before is not None:
+            words = _("You submitted exactly this in period {period}. The result will be the same.").format(
+                period=game.shown_period(before)
+            )
+        return MoveWarning(words) if words else None
+
+    def usual(self, state: S, role: Role) -> Mapping[str, Usual]:
+        game, state = self.current(state)
+        return game.usual_numbers(state, role)
 
     def apply(self, state: S, moves: Mapping[Role, Any], chance: Chance) -> S:
         role, move = next(iter(moves.items()))

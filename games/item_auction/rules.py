@@ -16,7 +16,7 @@ from typing import Annotated, Any
 
 from pydantic import Field, create_model
 
-from games.interface import Chance, Form, Move, MoveData, MoveWarning, Payoffs, Prospect, Question, Role, Turn
+from games.interface import Chance, Form, Move, MoveData, MoveWarning, Payoffs, Prospect, Question, Role, Turn, Usual
 from games.item_auction import baselines, measures, quiz, views
 from games.item_auction.core import PRIORITIES, Belief, Bid, ItemAuctionCore, Plan, Priority
 from games.item_auction.state import Auction, Beliefs, Lot, Plans, Round
@@ -265,6 +265,11 @@ class ItemAuction(ItemAuctionCore):
             )
         )
 
+    def usual(self, state: Auction, role: Role) -> Mapping[str, Usual]:
+        if state.lot is None:
+            return {}
+        return {"bid": Usual(self.lowest_bid(state), _("the lowest bid now"), only_above=True)}
+
     def ends(self, state: Auction, role: Role, move: Any) -> bool:
         """Return whether this answer, the only one awaited, closes the last item."""
         if not isinstance(move, Bid) or state.lot is None or self.bidders(state.lot) != (role,):
@@ -478,9 +483,8 @@ class ItemAuction(ItemAuctionCore):
 
     def prospects(self, state: Auction, role: Role) -> tuple[Prospect, ...]:
         """Return what the role has earned so far."""
-        if state.lot is None:
-            return ()
-        return (self.prospect(_("If you buy nothing more"), role, self.payoffs(state)[role]),)
+        words = _("For this game") if state.lot is None else _("If you buy nothing more")
+        return (self.prospect(words, role, self.payoffs(state)[role]),)
 
     def pay_examples(self, role: Role) -> tuple[Prospect, ...]:
         """Return two examples: buying nothing, and an equal share of the items, or of their start prices as profit."""

@@ -187,6 +187,11 @@ class Decisions:
         "form; !clear; !undo; !compare and !with, with the period chosen for comparing (null: none, or the form).",
         "milliseconds",
     )
+    warned = column.json(
+        "The warnings that the person's page showed in the turn before the move, and whether this move was sent "
+        "despite the last one; empty if there were none.",
+        values="shown [text], confirmed true or false",
+    )
     answered = column.boolean(
         "Whether the turn was answered; if not, the clock moved, and seconds is how long the turn was open.",
         values="true, false",
@@ -297,7 +302,7 @@ def message_rows(line: Transcript) -> Iterator[Row]:
 
 
 _NO_TURN = dict.fromkeys(
-    ("round", "phase", "asked_at", "shown_at", "answered_at", "seconds", "refused", "sight", "tries")
+    ("round", "phase", "asked_at", "shown_at", "answered_at", "seconds", "refused", "sight", "tries", "warned")
 )
 """What a turn does not say has no value."""
 

@@ -41,10 +41,12 @@ class OnPage:
         sight: milliseconds that each block of the page was in sight, by its key.
         tries: what the participant tried, as [milliseconds since the question appeared, name of a control or action,
             number or None].
+        confirmed: the participant was warned about the move and sent it nevertheless.
     """
 
     sight: dict[str, int] | None = None
     tries: list[list[Any]] = field(default_factory=list)
+    confirmed: bool = False
 
 
 class Change:
@@ -289,10 +291,11 @@ class Change:
         """Record when an open question was first shown to the participant."""
         self.turns = {**self.turns, role: replace(self.turns[role], shown_at=shown_at)}
 
-    def count_refusal(self, role: Role) -> None:
-        """Count a refused attempt at the role's move."""
+    def note_attempt(self, role: Role, warned: str) -> None:
+        """Count a refused attempt at the role's move or, if it was warned about, keep the warning."""
         turn = self.turns[role]
-        self.turns = {**self.turns, role: replace(turn, refused=turn.refused + 1)}
+        turn = replace(turn, warned=(*turn.warned, warned)) if warned else replace(turn, refused=turn.refused + 1)
+        self.turns = {**self.turns, role: turn}
 
     def _follow(
         self,
@@ -318,7 +321,7 @@ class Change:
         """Return the question now put to `role`."""
         answering = self.play.opened[role]
         if clock_of is not None and clock_of.role == role:
-            return replace(clock_of, answering=answering, shown_at=None, refused=0)
+            return replace(clock_of, answering=answering, shown_at=None, refused=0, warned=())
         agent = self.agents.get(role)
         by_agent = agent is not None
         person_seconds = turn_seconds(self.match) * self.play.game.time_factor(self.play.state, role)
@@ -409,6 +412,8 @@ def extension_seconds(match: Match) -> float:
 
 def _row(event: GameEvent, now: datetime, answered: OpenTurn | None, on_page: OnPage | None) -> Row:
     turn = answered if event.kind in ("move", "abandoned") else None
+    page = on_page if event.kind == "move" else None
+    warned = turn.warned if turn and event.kind == "move" else ()
     return Row(
         number=event.number,
         kind=event.kind,
@@ -418,6 +423,7 @@ def _row(event: GameEvent, now: datetime, answered: OpenTurn | None, on_page: On
         asked_at=turn.opened_at if turn else None,
         shown_at=turn.shown_at if turn else None,
         refused=turn.refused if turn else 0,
-        sight=on_page.sight if on_page and event.kind == "move" else None,
-        tries=(on_page.tries or None) if on_page and event.kind == "move" else None,
+        sight=page.sight if page else None,
+        tries=(page.tries or None) if page else None,
+        warned={"shown": list(warned), "confirmed": bool(page and page.confirmed)} if warned else None,
     )

@@ -200,7 +200,7 @@ def submit_move(
         keeps_moving: `move` is a function that also answers the role's immediately following turns.
         made_at: of a move from a participant's page, when they made it according to the page (now, if it does not
             say); None: the move is not from a page.
-        on_page: what the participant saw and tried on the page before the move.
+        on_page: what the participant saw, tried and confirmed on the page before the move.
 
     Raises:
         Stale: the turn is no longer open, its time is up, or an agent answers it; nothing changed.
@@ -532,12 +532,12 @@ def mark_shown(*, match_id: int, role: Role, answering: int, at: datetime) -> No
 
 
 @transaction.atomic
-def note_refusal(*, match_id: int, role: Role, answering: int) -> None:
-    """Count a participant's refused attempt at an open turn, for the dataset."""
+def note_attempt(*, match_id: int, role: Role, answering: int, warned: str = "") -> None:
+    """Record, for the dataset, a participant's attempt at an open turn: refused or, with its words, warned about."""
     change = Change.begin(match_id)
     turn = change.turns.get(role)
     if turn is not None and turn.answering == answering:
-        change.count_refusal(role)
+        change.note_attempt(role, warned)
         change.write(quietly=True)
 
 

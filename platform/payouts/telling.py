@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from participants import paid
 from participants.models import Enrolment
@@ -39,8 +40,19 @@ def _sentence_of(row: LedgerRow) -> str:
         ).format(reason=last_posting.why if last_posting else "")
     if row.state == State.WRITTEN_OFF:
         return _("The researchers decided not to pay this. If you think this is wrong, please report it below.")
+    when = (row.enrolment.earnings or {}).get("within", "")
+    not_said = _("They have not said when.")
     if method is None or (method.payer is None and not method.lists):
-        return _("Recorded. The researchers will pay you themselves.")
+        return f"{_('Recorded. The researchers will pay you themselves.')} {when or not_said}"
     if row.state == State.SENT:
         return _("This is being paid through the site that brought you here.")
-    return _("Recorded. Once the researchers approve it, it will be paid through the site that brought you here.")
+    recorded = _("Recorded. Once the researchers approve it, it will be paid through the site that brought you here.")
+    days = method.approves_within(row.study) if method.approves_within is not None and row.reason == "base" else None
+    if days is not None:
+        automatically = ngettext(
+            "If they have not decided after {days} day, that site approves it automatically.",
+            "If they have not decided after {days} days, that site approves it automatically.",
+            days,
+        )
+        when = f"{when} {automatically.format(days=days)}".strip()
+    return f"{recorded} {when or not_said}"

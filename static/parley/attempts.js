@@ -2,21 +2,22 @@
 // prepared. What they hold is read from the page, where the view wrote it. Every control carries the name of its entry in
 // "data-entry"; whatever changes them by script says so with "parley:filled".
 "use strict";
+
+// "2 × Offer 1, 1 × Offer 3", "W1–T2, W2–T1" or "W1: 51, W2: 8" → value by name.
+function entriesIn(text) {
+  const entries = new Map();
+  for (const entry of text.split(", ")) {
+    const units = entry.match(/^(\d+) × (.+)$/), pair = entry.match(/^(.+?)(?:–|: )(.+)$/);
+    if (units) entries.set(units[2], units[1]);
+    else if (pair) entries.set(pair[1], pair[2]);
+  }
+  return entries;
+}
+
 {
   const LATIN = "en-US";
   const chosen = {};        // the two that are compared, kept while new screens arrive
   let before = null;        // the controls' values before the last copy, and the question they belong to
-
-  // "2 × Offer 1, 1 × Offer 3", "W1–T2, W2–T1" or "W1: 51, W2: 8" → value by name.
-  function entriesIn(text) {
-    const entries = new Map();
-    for (const entry of text.split(", ")) {
-      const units = entry.match(/^(\d+) × (.+)$/), pair = entry.match(/^(.+?)(?:–|: )(.+)$/);
-      if (units) entries.set(units[2], units[1]);
-      else if (pair) entries.set(pair[1], pair[2]);
-    }
-    return entries;
-  }
 
   const attempt = (period) => document.querySelector(`[data-attempt="${CSS.escape(period)}"]`);
   const controls = () => [...document.querySelectorAll("form[data-move] [data-entry]")];
@@ -91,11 +92,11 @@
       next?.select?.();
     } else if (up && control.dataset.step) {
       event.preventDefault();
-      const least = Number(control.dataset.least ?? 0), now = amountIn(control.value || "0");
+      const least = Number(control.dataset.least ?? 0), now = numbers.read(control.value || "0");
       if (Number.isNaN(now)) return;
       const step = control.dataset.step === "share" ? share(now) : Number(control.dataset.step);
-      const then = Number((now + up * step).toPrecision(12));
-      control.value = then >= least ? String(then) : up > 0 ? String(least) : "";
+      const then = now + up * step;
+      control.value = then >= least ? numbers.write(then) : up > 0 ? String(least) : "";
       control.form.dispatchEvent(new CustomEvent("parley:filled", { bubbles: true }));
     }
   });

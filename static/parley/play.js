@@ -13,7 +13,7 @@ const title = document.title;
 const token = location.pathname.split("/").filter(Boolean)[1];
 const STEP = `?step=${screen.dataset.step}`;   // a page left at an earlier match must not show a later one
 const POLL = 3000, SILENCE = 12000, SLOW = 3000, LOST_AFTER = 1500, SOON = 2000, LONG_WAIT = 10000;
-const DOUBLE_CLICK = 500, RELOADS = 1000;
+const DOUBLE_CLICK = 500, SERIES = 250, RELOADS = 1000;
 
 let last = Number(screen.dataset.last);
 let answering = screen.dataset.answering;
@@ -28,6 +28,7 @@ let madeAt = null;                    // when it was made
 let submitted = null;                 // the name of its form
 let after = null;                     // [form, name, value of its button]: sent once the note before it is saved
 let saveTimer = 0;                    // the timer that saves a note when typing stops
+let calmAt = 0, calming = 0;          // until when clicks do not count, and the timer
 let warned = null;                    // the fields of the move that needs confirmation
 let socket = null;
 let wait = 500;                       // before the next attempt to connect
@@ -62,7 +63,10 @@ function show(frame) {
     if (pending) freeze(formNamed(submitted), true);
     else keepPending();
     if (sent && !pending) refocus();
-    if (!same && !(sent && isNote(submitted))) absorbSecondClick();
+    if (!same && !(sent && isNote(submitted))) {
+      absorbClicks(DOUBLE_CLICK);
+      if (isOwnTurn()) turnToTask();
+    }
     if (!pending && after) submitNext();
     startCountdowns();
     document.dispatchEvent(new CustomEvent("parley:screen"));
@@ -81,12 +85,17 @@ function show(frame) {
 
 // What the player has unfolded stays open.
 const mayChange = (name, part) => !(name === "open" && part.localName === "details");
+// On a phone, the task may be on the tab that is not shown (panes.js).
+const turnToTask = () => document.dispatchEvent(new CustomEvent("parley:task"));
 
-// The second click of a double click must not answer what has appeared after the first.
-function absorbSecondClick() {
+// The further clicks of a double click, or of a series, must not answer what has appeared after the first.
+function absorbClicks(time) {
+  calmAt = Math.max(calmAt, Date.now() + time);
   screen.classList.add("fresh");
-  setTimeout(() => screen.classList.remove("fresh"), DOUBLE_CLICK);
+  clearTimeout(calming);
+  calming = setTimeout(() => screen.classList.remove("fresh"), calmAt - Date.now());
 }
+document.addEventListener("pointerdown", () => { if (screen.classList.contains("fresh")) absorbClicks(SERIES); });
 
 // The submitted form is gone, or asks something new: move the focus to the new screen, so that it does not suggest the
 // last choice again. A field in which the player types keeps it.
@@ -188,6 +197,7 @@ function tick() {
   left = Math.max(0, Math.round((deadline - now) / 1000));
   write(clock.firstElementChild, clock.dataset[stopped ? connection.failure : extended ? "extra" : "time"]);
   write(clock.lastElementChild, asTime(left));
+  clock.classList.toggle("brief", !stopped && !extended);
   clock.classList.toggle("short", !stopped && (extended || left <= 30));
   for (const mark of [10, 30]) if (before > mark && left <= mark && !stopped) announce(`${left} ${announcer.dataset.left}`);
   if (left === 0 && Date.now() - lastRequestAt > SOON) sync();
@@ -316,6 +326,7 @@ function showOutcome(message) {
   pending = after = null;
   keepPending();
   freeze(formNamed(submitted), false);
+  turnToTask();
   if (message.type === "warning") return showWarning(sent, message);
   if (message.type === "refused") showErrors(message.errors);
   else note.textContent = message.reason;
@@ -329,7 +340,7 @@ function showWarning(sent, { words, button }) {
   place.querySelector("p").textContent = words;
   place.hidden = false;
   place.querySelector("button").textContent = button;
-  absorbSecondClick();
+  absorbClicks(DOUBLE_CLICK);
   place.querySelector("button").focus();
   place.scrollIntoView({ block: "nearest" });
 }

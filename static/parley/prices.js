@@ -31,7 +31,7 @@
   }
 
   function reckon(box) {
-    const price = amountIn(document.getElementById(box.dataset.whatif).value), past = periods(box), last = past.at(-1);
+    const price = numbers.read(document.getElementById(box.dataset.whatif).value), past = periods(box), last = past.at(-1);
     const line = (name, words) => { const place = box.querySelector(`[data-${name}]`); if (place) { place.hidden = !words; place.textContent = words || ""; } };
     const words = (name) => box.querySelector(`[data-${name}]`)?.dataset.words ?? "";
     const isPrice = Number.isFinite(price), change = isPrice && last ? price - last.price : 0;

@@ -8,10 +8,10 @@ const chosen = {};   // by table: {column, down, words, only: {column: entry}, w
 // A cell's value: that of a control in it, else its text.
 const textOf = (cell) => cell.querySelector("input")?.value ?? cell.textContent;
 
-// The number that a text consists of; an amount may have a unit, and a typed one a decimal comma.
+// The number that a text consists of; an amount may have a unit.
 function amountIn(text) {
   const found = text.trim().match(/^[$€£]?(-?[\d,]*\.?\d+)(%|\s\p{L}+)?$/u);
-  return found ? Number(found[1].replace(/,(?!\d{3}(?!\d))/, ".").replaceAll(",", "")) : NaN;
+  return found ? Number(found[1].replaceAll(",", "")) : NaN;
 }
 
 // What a cell lists: "2 × A1, 1 × B2" lists A1 and B2.

@@ -13,7 +13,7 @@ const tries = (() => {
   // The number typed, or that of a menu's choice (0: none); null if it is none.
   function valueOf(control) {
     if (control.localName === "select") return control.selectedIndex;
-    const value = amountIn(control.value);
+    const value = numbers.read(control.value);
     return Number.isNaN(value) ? null : value;
   }
 

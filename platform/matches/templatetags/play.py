@@ -247,6 +247,6 @@ def common(names: str) -> str:
 
 
 @register.filter
-def without(block: Facts, key: str) -> Facts:
-    """Return the facts except the one with this key, which the page shows elsewhere."""
-    return replace(block, facts=tuple(item for item in block.facts if item.key != key))
+def without(block: Facts, keys: str) -> Facts:
+    """Return the facts except those with these keys, which the page shows elsewhere."""
+    return replace(block, facts=tuple(item for item in block.facts if item.key not in keys.split()))

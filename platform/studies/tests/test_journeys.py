@@ -380,5 +380,7 @@ class TestTexts:
             enrolment = leave_match_page(enrolment)
         assert states([enrolment]) == {State.COMPLETED: 1}
         assert enrolment.earnings["total"] == "$4.13"
+        lines = enrolment.earnings["lines"]
+        assert [(line["game"], line["amount"]) for line in lines] == [(None, "$1.00"), (1, "$1.50"), (2, "$1.63")]
         workings = enrolment.ledger.get(reason="bonus").workings
         assert ([game["bonus"] for game in workings["games"]], workings["own_bonus"]) == (["3.00", "3.25"], "3.13")

@@ -12,8 +12,9 @@
   const cents = (amount) => Math.round(100 * amount) / 100;
 
   function unitsOf(row) {
-    const typed = fieldOf(row).value.trim();
-    return typed === "" ? 0 : /^\d+$/.test(typed) ? Number(typed) : NaN;
+    const typed = fieldOf(row).value;
+    const number = typed.trim() === "" ? 0 : numbers.read(typed);
+    return Number.isInteger(number) && number >= 0 ? number : NaN;
   }
 
   const costOf = (row, units) => (units ? units * cell(row, "price") + cell(row, "upfront") : 0);
