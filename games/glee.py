@@ -341,13 +341,21 @@ MULTIPLES = (0.25, 0.5, 2.0, 4.0)
 
 
 def amount_question(
-    key: str, prompt: str, amount: float, shown: Callable[[float], str], spare: Sequence[float], *, seed: str
+    key: str,
+    prompt: str,
+    amount: float,
+    shown: Callable[[float], str],
+    spare: Sequence[float],
+    *,
+    seed: str,
+    explanation: str,
 ) -> Question:
     """Return a question with four amounts as options that depend only on the correct one.
 
     Args:
         shown: how an amount is written.
         spare: multiples for amounts so small that the usual ones look the same.
+        explanation: with the amount as {amount}.
         seed: of the multiple that is left out. It differs from amount to amount; otherwise the correct answer would
             have a fixed position.
     """
@@ -356,4 +364,5 @@ def amount_question(
     for multiple in (*multiples, *spare):
         if len(options) < 4:
             options.setdefault(shown(amount * multiple), amount * multiple)
-    return Question(key, prompt, tuple(sorted(options, key=lambda option: options[option])), shown(amount))
+    ordered = tuple(sorted(options, key=lambda option: options[option]))
+    return Question(key, prompt, ordered, shown(amount), explanation.format(amount=shown(amount)))

@@ -238,7 +238,7 @@ class Text:
 
     key: str
     body: str
-    tone: Literal["plain", "good", "notice"] = "plain"
+    tone: Literal["plain", "good", "notice", "practice"] = "plain"
 
 
 @dataclass(frozen=True)
@@ -380,17 +380,23 @@ OBSERVER: Role = ""
 
 @dataclass(frozen=True)
 class Question:
-    """A multiple-choice question that checks understanding; `answer` is one of `options`."""
+    """A multiple-choice question that checks understanding.
+
+    Attributes:
+        answer: one of `options`.
+        explanation: why it is right, shown after a wrong answer.
+    """
 
     key: str
     prompt: str
     options: tuple[str, ...]
     answer: str
+    explanation: str = ""
 
     @classmethod
-    def with_answer(cls, key: str, prompt: str, answer: str, *wrong: str) -> Self:
-        """Return a question whose first option is the answer."""
-        return cls(key, prompt, (answer, *wrong), answer)
+    def with_answer(cls, key: str, prompt: str, answer: str, *wrong: str, explanation: str = "") -> Self:
+        """Return a question whose first option is the answer; wrong options that repeat one are left out."""
+        return cls(key, prompt, tuple(dict.fromkeys((answer, *wrong))), answer, explanation)
 
 
 # ---- chance ------------------------------------------------------------------------------------
@@ -486,7 +492,7 @@ class Game(ABC, Generic[C, S]):
     told: ClassVar[Told | None] = None
     """What is told as published; None: the game's own view leaves out what is not."""
     questions: ClassVar[tuple[Question, ...]] = ()
-    """The quiz, if every role of every configuration has the same."""
+    """The questions before play, if every role of every configuration has the same."""
     open_moves: ClassVar[int] = 100
     """How many moves that leave the turn open a role may make in one turn."""
 
@@ -577,6 +583,10 @@ class Game(ABC, Generic[C, S]):
         """Return whether the game can be told as its authors' program tells it."""
         return texts.exists(cls.key, "published.md")
 
+    def practises(self) -> bool:
+        """Return whether the game begins with practice, which no publication had."""
+        return False
+
     @classmethod
     def instruction_template(cls) -> str:
         """Return the game's own instructions, a Jinja template in Markdown that researchers may edit."""
@@ -609,9 +619,13 @@ class Game(ABC, Generic[C, S]):
         """Return all variables of this role's texts: the game's own, and how amounts are written."""
         return {**self.text_variables(role), "amounts": self.amounts}
 
-    def quiz(self, role: Role) -> tuple[Question, ...]:
-        """Return questions that check whether a role understood its situation; never about hidden values."""
+    def comprehension(self, role: Role) -> tuple[Question, ...]:
+        """Return at most four questions before play: does a role know its situation? Never about hidden values."""
         return self.questions
+
+    def quiz(self, role: Role) -> tuple[Question, ...]:
+        """Return the questions after play that the publication asked; none if it asked none."""
+        return ()
 
     def secrets(self, role: Role) -> frozenset[str]:
         """Return the config keys that must not change anything this role can see.

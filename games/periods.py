@@ -60,7 +60,9 @@ class PeriodsConfig(Config):
 
     periods: int = Field(100, ge=1, le=300, title="Periods", description="Number of periods; players are not told.")
     practice: bool = Field(
-        False, title="Practice period", description="Played first, on its own instance; it does not count."
+        False,
+        title="Practice",
+        description="Three periods, played first with other numbers and other names; they do not count.",
     )
 
 
@@ -101,13 +103,24 @@ class Periods:
 
     notes: tuple[Note, ...] = ()
     rehearsal: dict[str, Any] | None = None
-    """The state of the practice period as plain data (`games.practice`)."""
+    """The state of practice as plain data until the game begins (`games.practice`)."""
 
 
 class NoteMove(Move):
     """A private note."""
 
     note: Annotated[Words, Field(min_length=1, max_length=MAX_NOTE_LENGTH)] = Field(title="Note")
+
+
+NOTE = Form(
+    "note",
+    _("Write a note"),
+    NoteMove,
+    help=_("Only you can read it, in this and all later periods."),
+    ends_turn=False,
+    tool="write_notes",
+    tool_keys={"notes": "note"},
+)
 
 
 class PeriodArgument(Move):
@@ -238,6 +251,8 @@ class PeriodGame(Game[C, S], Generic[C, S]):
     screen: ClassVar[Screen]
     first_period: int = 1
     """Number of the first period as it is shown: 1 on pages; tools, and texts beside them, count from 0."""
+    notepad: Form = NOTE
+    """The form for notes."""
     asks: ClassVar[str]
     """The task of a period, with its number as {period}."""
     get_number: ClassVar[str] = "get_attempt_number"
@@ -300,7 +315,7 @@ class PeriodGame(Game[C, S], Generic[C, S]):
         raise NotImplementedError
 
     def progress(self, state: S) -> tuple[float, float]:
-        """Return the periods played, of all; a practice period does not count."""
+        """Return the periods played, of all; practice does not count."""
         return self.period(state), self.config.periods
 
     def submission(self, state: S, role: Role) -> Form:
@@ -353,14 +368,14 @@ class PeriodGame(Game[C, S], Generic[C, S]):
         return self.begin(chance)
 
     def current(self, state: S) -> tuple[PeriodGame[C, S], S]:
-        """Return the game that is being played, and its state: a practice period is a game of its own."""
+        """Return the game that is being played, and its state: practice is a game of its own."""
         return self, state
 
     def turn(self, state: S) -> Turn | None:
         game, state = self.current(state)
         if game.over(state):
             return None
-        return Turn({role: (game.submission(state, role), NOTE) for role in game.roles()})
+        return Turn({role: (game.submission(state, role), game.notepad) for role in game.roles()})
 
     def refuse(self, state: S, role: Role, move: Any) -> str | None:
         game, state = self.current(state)
@@ -499,15 +514,6 @@ BY_TOOLS = (
     "reasons, your strategies and your insights."
 )
 """What every environment is told as published (EconEvals, appendices A to C)."""
-NOTE = Form(
-    "note",
-    _("Write a note"),
-    NoteMove,
-    help=_("Only you can read it, in this and all later periods."),
-    ends_turn=False,
-    tool="write_notes",
-    tool_keys={"notes": "note"},
-)
 
 
 # ---- how models are asked ----------------------------------------------------------------------
@@ -515,15 +521,16 @@ NOTE = Form(
 
 def opening(game: Any, state: Any, role: Role) -> str:
     """Return the start of a period's conversation, after the rules (EconEvals, appendices A to C)."""
-    submit = game.submission(state, role).tool
+    submit = game.turn(state).forms[role][0].tool
     if game.told_as_published:
         history = game.lookups(state, role)[0].name
         return (
             f"Calling {submit} ends this conversation, which is then wiped. The data and your notes remain: read them "
             f"with {history} and read_notes."
         )
+    playing, now = game.current(state)
     return (
-        f"This is the beginning of period {game.period(state)}. Every period is a new conversation: you remember "
+        f"This is the beginning of period {playing.period(now)}. Every period is a new conversation: you remember "
         "nothing of earlier ones. The data and your notes are kept: read the notes of earlier periods with read_notes, "
         "and write down with write_notes what you will want to know later.\n\n"
         f"Look at whatever you like, and then submit by calling {submit}. That closes the period and erases this "

@@ -1,4 +1,4 @@
-"""A person plays each environment of EconEvals on a phone: a practice period, and five periods with data and notes."""
+"""A person plays each environment of EconEvals on a phone: practice, and five periods with data and notes."""
 
 from __future__ import annotations
 
@@ -6,11 +6,12 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 from conftest import slow_except
 from games import registry
 from games.play import configure
+from games.practice import PRACTICE_PERIODS
 from tests import walking
 from tests.photographs import photograph
 from tests.test_meeting import PHONE, OpenPage, check_page, phone
@@ -49,14 +50,31 @@ def buy(page: Page, period: int) -> None:
     page.get_by_role("button", name="Buy this plan").click()
 
 
+def choices(page: Page) -> tuple[Locator, list[str]]:
+    """Return a form's menus, and what each of them offers."""
+    menus = page.locator("[data-menus] select")
+    options = menus.first.locator("option").evaluate_all("options => options.map(option => option.value)")
+    return menus, [value for value in options if value]
+
+
+def practise(page: Page, key: str, play_period: PeriodAction) -> None:
+    """Play the practice periods, and begin the game, whose first page shows nothing of them."""
+    for number in range(PRACTICE_PERIODS):
+        expect(page.locator(".status.practice")).to_contain_text(f"period {number + 1} of {PRACTICE_PERIODS}")
+        play_period(page, number)
+    expect(page.locator("main")).to_contain_text("Practice is over. This is what its last period gave")
+    check_page(page, f"{key}, practice over")
+    page.get_by_role("button", name="Begin").click()
+    expect(page.locator("main")).to_contain_text("Practice is over: from now on, every period counts")
+    expect(page.locator(".practice, [data-block=history]")).to_have_count(0)
+
+
 def schedule(page: Page, period: int) -> None:
     """Rotate the tasks among the workers by the period's number; choosing a taken task swaps it."""
-    menus = page.locator("[data-menus] select")
-    number = menus.count()
-    for worker in range(number):
-        menus.nth(worker).select_option(f"T{(worker + period) % number + 1}")
-    chosen = sorted(menus.nth(worker).input_value() for worker in range(number))
-    assert chosen == [f"T{task}" for task in range(1, number + 1)]
+    menus, tasks = choices(page)
+    for worker in range(len(tasks)):
+        menus.nth(worker).select_option(tasks[(worker + period) % len(tasks)])
+    assert sorted(menus.nth(worker).input_value() for worker in range(len(tasks))) == sorted(tasks)
     page.get_by_role("button", name="Submit this schedule").click()
 
 
@@ -67,10 +85,9 @@ def price(page: Page, period: int) -> None:
 
 
 def assign(page: Page, period: int) -> None:
-    menus = page.locator("[data-menus] select")
-    number = menus.count()
-    for task in range(number):
-        menus.nth(task).select_option(f"W{(task + period) % number + 1}")
+    menus, workers = choices(page)
+    for task in range(len(workers)):
+        menus.nth(task).select_option(workers[(task + period) % len(workers)])
     page.get_by_role("button", name="Assign").click()
 
 
@@ -132,9 +149,7 @@ def test_person_plays_five_periods_on_a_phone(stack, phone: OpenPage, key: str):
     stack.launch_study({**study, "roles": [roles[0]], "agents": agents})
     page = phone(stack.reach_first_turn(slug))
     if config.get("practice"):
-        expect(page.locator("main")).to_contain_text("it does not count")
-        play_period(page, 0)
-        expect(page.locator("main")).to_contain_text("From now on, every period counts")
+        practise(page, key, play_period)
     for period in range(PERIODS):
         fact = page.locator(".fact-question strong" if key == "patience" else ".fact-period strong")
         expect(fact).to_have_text(f"{period + 1} of 6" if key == "patience" else str(period + 1))

@@ -174,4 +174,7 @@ class Bargaining(BargainingCore):
         }
 
     def quiz(self, role: Role) -> tuple[Question, ...]:
-        return quiz.questions(self.delta(role))
+        return (quiz.loss(self.delta(role)),)
+
+    def comprehension(self, role: Role) -> tuple[Question, ...]:
+        return (*self.quiz(role), quiz.rejecting(self.config.rounds))

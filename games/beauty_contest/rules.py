@@ -148,5 +148,5 @@ class BeautyContest(BeautyContestCore):
             "others_known": self.config.told_of_others != "nothing",
         }
 
-    def quiz(self, role: Role) -> tuple[Question, ...]:
+    def comprehension(self, role: Role) -> tuple[Question, ...]:
         return quiz.questions(self.config.fraction, self.fraction_in_words(), self.config.upper)

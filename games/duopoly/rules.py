@@ -27,6 +27,7 @@ from games.interface import (
     Usual,
 )
 from games.periods import NoteMove, Quantity, lookup, plain, shown
+from games.practice import BeginMove
 from games.results import Count, Index, Money, Price, RoundRecord, Row, column
 from games.words import gettext as _
 
@@ -51,7 +52,7 @@ class Duopoly(DuopolyCore):
     reserved_words = "price firm rival profit cost quantity period note sold"
     screen = views.SCREEN
     asks = _("Period {period}: set your price.")
-    move_types = (PriceMove, NoteMove)
+    move_types = (PriceMove, NoteMove, BeginMove)
 
     class Results(Row):
         litmus: Index | None = column("Late prices from Nash (0) to collusive (1).", source="EconEvals, section 4.3")
@@ -79,8 +80,9 @@ class Duopoly(DuopolyCore):
         return _("Firm 1") if role == FIRMS[0] else _("Firm 2")
 
     def practice_config(self) -> Mapping[str, Json]:
-        """Use another currency, so that prices from the practice period are of no use later."""
-        return {"alpha": 2 * self.config.alpha}
+        """Use another currency and other customers, so that prices from practice are of no use later."""
+        config = self.config
+        return {"alpha": 2 * config.alpha, "quality": config.quality + config.cost, "market": config.market / 2}
 
     # ---- playing -----------------------------------------------------------------------------------
 
@@ -191,7 +193,7 @@ class Duopoly(DuopolyCore):
     def text_variables(self, role: Role) -> dict[str, Any]:
         return {"you": self.role_title(role), "rival": self.config.rival, "advice": self.config.advice is not None}
 
-    def quiz(self, role: Role) -> tuple[Question, ...]:
+    def comprehension(self, role: Role) -> tuple[Question, ...]:
         return quiz.questions(self.config.rival)
 
     def lookups(self, state: History, role: Role) -> Sequence[Tool]:

@@ -207,7 +207,7 @@ class EnglishAuction(EnglishAuctionCore):
             "told_of_others": config.about_others(),
         }
 
-    def quiz(self, role: Role) -> tuple[Question, ...]:
+    def comprehension(self, role: Role) -> tuple[Question, ...]:
         return quiz.questions()
 
     view = views.view

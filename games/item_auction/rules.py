@@ -512,8 +512,8 @@ class ItemAuction(ItemAuctionCore):
             "minimum_button": self.config.minimum_button,
         }
 
-    def quiz(self, role: Role) -> tuple[Question, ...]:
-        return quiz.questions(self.budget(role), self.money)
+    def comprehension(self, role: Role) -> tuple[Question, ...]:
+        return quiz.questions(self.budget(role), self.money, counts_items=self.objective(role) == "items")
 
     view = views.view
     public_view = views.public_view

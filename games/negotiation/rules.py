@@ -198,4 +198,8 @@ class Negotiation(NegotiationCore):
         }
 
     def quiz(self, role: Role) -> tuple[Question, ...]:
-        return quiz.questions(self.value(role), self.money)
+        return (quiz.worth(self.value(role), self.money),)
+
+    def comprehension(self, role: Role) -> tuple[Question, ...]:
+        earnings = quiz.earnings(self.value(role), self.money, sells=role == SELLER)
+        return (*self.quiz(role), earnings, quiz.rejecting(self.config.rounds))

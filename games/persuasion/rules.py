@@ -225,7 +225,15 @@ class Persuasion(PersuasionCore):
         }
 
     def quiz(self, role: Role) -> tuple[Question, ...]:
-        return quiz.questions(self.config.price, self.money)
+        return (quiz.cost(self.config.price, self.money),)
+
+    def comprehension(self, role: Role) -> tuple[Question, ...]:
+        price = self.config.price
+        if role == SELLER:
+            outcome = quiz.selling(price, self.money)
+        else:
+            outcome = quiz.buying(price, price * self.config.low_value, self.money)
+        return (*self.quiz(role), quiz.truth(), outcome)
 
     view = views.view
     notices = views.notices

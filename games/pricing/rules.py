@@ -16,9 +16,9 @@ from typing import Annotated, Any
 
 from games.interface import Chance, Form, Json, MoveData, Prospect, Role, Tool, Usual
 from games.periods import AGENT, NoteMove, Quantity, form_for_instance, instance_of, lookup, plain, refuse_names
-from games.practice import Benchmark
+from games.practice import BeginMove, Benchmark, practice_names
 from games.pricing import baselines, quiz, views
-from games.pricing.market import PROGRAM_OUTSIDE, Instance, Pattern, draw_hidden, draw_public
+from games.pricing.market import LEVELS, PROGRAM_OUTSIDE, Instance, Pattern, draw_hidden, draw_public, numbered
 from games.pricing.state import FORM, HIGHEST_PRICE, PricesMove, PricingConfig, Sale, Sales
 from games.results import Count, Ratio, RoundRecord, Row, column, in_unit
 from games.words import gettext as _
@@ -41,7 +41,7 @@ class Pricing(Benchmark[PricingConfig, Sales]):
     screen = views.SCREEN
     questions = quiz.QUESTIONS
     asks = _("Period {period}: set your prices.")
-    move_types = (PricesMove, NoteMove)
+    move_types = (PricesMove, NoteMove, BeginMove)
 
     class Results(Row):
         score: Ratio = column(
@@ -70,8 +70,10 @@ class Pricing(Benchmark[PricingConfig, Sales]):
             return Sales(instance=config.instance)
         level, seed, kind = config.level, config.instance_seed, (self.key, config.level)
 
+        names = practice_names(LEVELS[level])[0] if self.is_practice else numbered(level)
+
         def public(rng: Random) -> dict[str, float]:
-            return draw_public(level, config.cost_high, config.rng_for(rng, *kind))
+            return draw_public(names, config.cost_high, config.rng_for(rng, *kind))
 
         def hidden(rng: Random) -> dict[str, Any]:
             instance_rng = config.rng_for(rng, *kind, part="hidden")

@@ -15,9 +15,16 @@ from typing import Annotated, Any
 
 from games.interface import Chance, Form, Json, MoveData, Prospect, Role, Tool
 from games.periods import AGENT, NoteMove, form_for_instance, instance_of, is_count, lookup, plain, refuse_names
-from games.practice import Benchmark
+from games.practice import BeginMove, Benchmark, practice_names
 from games.procurement import baselines, quiz, views
-from games.procurement.instances import Instance, draw_hidden, draw_public
+from games.procurement.instances import (
+    CATEGORIES,
+    LEVELS,
+    PRACTICE_CATEGORIES,
+    Instance,
+    draw_hidden,
+    draw_public,
+)
 from games.procurement.state import FORM, MOST_UNITS, PlanMove, ProcurementConfig, Purchase, Purchases
 from games.results import Count, JsonText, Price, RoundRecord, Row, Share, column, in_unit
 from games.words import gettext as _
@@ -42,7 +49,7 @@ class Procurement(Benchmark[ProcurementConfig, Purchases]):
     screen = views.SCREEN
     questions = quiz.QUESTIONS
     asks = _("Period {period}: choose what to buy.")
-    move_types = (PlanMove, NoteMove)
+    move_types = (PlanMove, NoteMove, BeginMove)
 
     class Results(Row):
         score: Share | None = column("The best plan's workers divided by the optimum.", source="EconEvals, section 3.1")
@@ -68,12 +75,16 @@ class Procurement(Benchmark[ProcurementConfig, Purchases]):
         instance = config.instance
         if instance is None:
             kind = (self.key, config.level)
+            names, letters = None, CATEGORIES
+            if self.is_practice:
+                names, letters = practice_names(LEVELS[config.level][0])[0], PRACTICE_CATEGORIES
 
             def public(rng: Random) -> dict[str, Any]:
-                return draw_public(config.level, config.rng_for(rng, *kind), source=config.source)
+                own_rng = config.rng_for(rng, *kind)
+                return draw_public(config.level, own_rng, source=config.source, names=names, letters=letters)
 
             def hidden(rng: Random) -> dict[str, int]:
-                return draw_hidden(config.level, config.rng_for(rng, *kind, part="hidden"))
+                return draw_hidden(config.level, config.rng_for(rng, *kind, part="hidden"), letters=letters)
 
             drawn = chance.draw("instance", public)
             effectiveness = chance.draw("effectiveness", hidden, known_to=())

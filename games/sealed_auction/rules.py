@@ -175,5 +175,5 @@ class SealedAuction(SealedAuctionCore):
             "values_revealed": self.reveals_values,
         }
 
-    def quiz(self, role: Role) -> tuple[Question, ...]:
+    def comprehension(self, role: Role) -> tuple[Question, ...]:
         return quiz.questions(self.config.price_rule, self.config.assets)

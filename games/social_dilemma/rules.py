@@ -412,7 +412,7 @@ class SocialDilemma(SocialDilemmaCore):
             "mixing": self.config.answer_with,
         }
 
-    quiz = quiz.questions
+    comprehension = quiz.questions
     view = views.view
     result_bars = views.result_bars
 

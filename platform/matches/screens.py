@@ -17,6 +17,7 @@ from pydantic import ValidationError
 
 from games.interface import OBSERVER, Form, Role, Text, View
 from games.play import Play
+from games.practice import PRACTICE_OVER
 from matches import bonus, forms
 from matches.absences import Absence, is_away, must_say_so
 from matches.disclosing import Disclosure
@@ -245,15 +246,19 @@ def render_screen(
         **_result_picture(play, role),
     }
     key = play.game.key
-    context["inside"] = select_template([f"{key}/screen.html", "play/blocks.html"]).template.name
-    after = select_template([f"{key}/after.html", "play/nothing.html"])
+    # A game's own layout expects the data of a period, which the page between practice and the game leaves out.
+    own = [] if PRACTICE_OVER in context["view"] else [key]
+    context["inside"] = select_template([*(f"{key}/screen.html" for key in own), "play/blocks.html"]).template.name
+    after = select_template([*(f"{key}/after.html" for key in own), "play/nothing.html"])
     context["past"] = mark_safe(after.render(context).strip())
     context["keeps_past"] = after.template.name != "play/nothing.html"
     endings = {form.name: _Endings(play, role, form) for form in play.forms(role)} if open_forms else {}
     context["form_templates"] = [
         (
             form,
-            select_template([f"{key}/form_{form.name}.html", "play/form.html"]).template.name,
+            select_template(
+                [f"{key}/form_{form.name}.html", f"play/form_{form.name}.html", "play/form.html"]
+            ).template.name,
             endings.get(form.name, ()),
         )
         for form in open_forms

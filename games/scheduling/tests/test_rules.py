@@ -13,7 +13,7 @@ import pytest
 from games.contract import seen
 from games.errors import BadConfig, Refused
 from games.play import configure, script_move, start, submit
-from games.scheduling.instances import KINDS, Instance, draw
+from games.scheduling.instances import KINDS, Instance, draw, numbered
 from games.scheduling.rules import Scheduling
 
 INSTANCE = {
@@ -76,7 +76,7 @@ def test_incomplete_ranking_is_refused_by_name():
 
 
 def instance(n: int, kind: str, seed: int) -> Instance:
-    return Instance.model_validate_json(json.dumps(draw(n, kind, Random(seed))))
+    return Instance.model_validate_json(json.dumps(draw(*numbered(n), kind, Random(seed))))
 
 
 @pytest.mark.parametrize("kind", KINDS)

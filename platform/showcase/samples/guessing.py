@@ -73,7 +73,7 @@ def new_study() -> Study:
                 "seats": {"*": "person"},
                 "timing": {"turn": 60, "extension": 30, "on_timeout": "agent", "stand_in": STANDIN, "returns": False},
                 "lobby": {"wait": 240, "otherwise": "leave"},
-                "quiz": True,
+                "comprehension": {"tries": 3},
             },
             {"stage": "questions", "name": "after", "items": [thought]},
         ],
