@@ -41,7 +41,7 @@ def buy(page: Page, period: int) -> None:
     if period == 3:
         page.get_by_role("button", name="Copy period 1", exact=True).click()
     for offer in range(period + 1):
-        page.locator("[data-units]").nth(offer).fill(str(offer))
+        page.locator(f'[name="plan:Offer_{offer + 1}"]').fill(str(offer))
     expect(page.locator("[data-cost]")).not_to_be_empty()
     if period == 2:
         page.get_by_label("Type").select_option("simple")
@@ -102,7 +102,9 @@ def compete(page: Page, period: int) -> None:
     expect(page.locator("[data-unit]")).to_contain_text("Profit per unit: 0.")
     if period == 2:
         page.locator("form.move [data-copy]:not([data-copy=''])").last.click()
+        page.get_by_role("tab", name="So far").click()
         page.locator("[data-one]").select_option("1")
+        page.get_by_role("tab", name="Now").click()
         field.press("ArrowUp")
         expect(page.locator("[data-near]")).to_contain_text("the other firm's price was")
     page.get_by_role("button", name="Set price").click()
@@ -159,8 +161,11 @@ def test_person_plays_five_periods_on_a_phone(stack, phone: OpenPage, key: str):
                 page.locator("summary", has_text="Write a note").click()
                 page.get_by_label("Note", exact=True).fill("dearer sold less")
                 page.get_by_role("button", name="Save", exact=False).last.click()
+                page.get_by_role("tab", name="So far").click()
                 page.locator("summary", has_text="Your notes").click()
                 expect(page.locator("main table", has_text="dearer sold less")).to_be_visible()
+                check_page(page, f"{key}, before period {period}")
+                page.get_by_role("tab", name="Now").click()
             check_page(page, f"{key}, period {period}")
             check_large_text(page, f"{key}, period {period}")
             photograph(page, key)
