@@ -5,14 +5,14 @@ const sight = (() => {
   const HALF = 0.5;
   let spent = {};             // milliseconds, by the key of a part
   const since = new Map();    // when the parts in sight came into sight
-  const inside = new Set();   // the parts inside the window, whether or not the page is in sight
+  const inside = new Set();   // the parts inside the window, whether or not the page is in sight; two may have one key
 
   // Count the time so far, and go on counting what is in sight.
   function count() {
     const now = performance.now();
     for (const [key, start] of since) spent[key] = (spent[key] ?? 0) + now - start;
     since.clear();
-    if (!document.hidden) for (const key of inside) since.set(key, now);
+    if (!document.hidden) for (const { dataset } of inside) since.set(dataset.block, now);
   }
 
   // At least half of the part is inside the window, or it fills half of the window.
@@ -20,7 +20,7 @@ const sight = (() => {
     for (const { target, isIntersecting, intersectionRatio, intersectionRect, rootBounds } of entries) {
       const least = HALF * (rootBounds?.height ?? window.innerHeight);
       const isInside = isIntersecting && (intersectionRatio >= HALF || intersectionRect.height >= least);
-      inside[isInside ? "add" : "delete"](target.dataset.block);
+      inside[isInside ? "add" : "delete"](target);
     }
     count();
   }
