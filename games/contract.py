@@ -281,6 +281,7 @@ def warnings_change_nothing(case: Case) -> None:
             for move in (case.game.default(before.state, role), *own_moves):
                 state = repr(before.state)
                 warning = case.game.warning(before.state, role, check(before, role, move)[1])
+                require(all(one.what for one in case.game.usual(before.state, role).values()), "usual without a name")
                 require(warning is None or warning.words, "a warning must give its reason")
                 require(repr(before.state) == state, "warning changed the state")
                 is_default = move is not moment.move

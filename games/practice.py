@@ -202,6 +202,18 @@ class WithPractice(PeriodGame[C, S], Generic[C, S]):
             return self.before_lookups(after, role)
         return (*game.notices(earlier, moves, later, role), self._band(later))
 
+    def prospects(self, state: S, role: Role) -> tuple[Prospect, ...]:
+        """Return the game so far (`so_far`); nothing counts during practice."""
+        if self.practice_state(state) is not None:
+            return (Prospect("", unknown=_("What you do in practice does not count.")),)
+        if self.over(state):
+            return (self.prospect(_("For this game"), role, self.payoffs(state)[role]),)
+        return (self.so_far(state, role),)
+
+    def so_far(self, state: S, role: Role) -> Prospect:
+        """Return what the game would earn if it ended now, as far as the role may know."""
+        raise NotImplementedError
+
 
 class Benchmark(WithPractice[C, S], Generic[C, S]):
     """An environment whose payoff is a score: how close the play came to the best possible."""

@@ -82,6 +82,9 @@ class BeautyContest(BeautyContestCore):
     def _payoff(self, state: Session, role: Role) -> float:
         return math.fsum(self.won(run, role) / len(state.runs) for run in state.runs)
 
+    def earned(self, state: Session, role: Role) -> float:
+        return math.fsum(self.won(run, role) / self.config.runs for run in state.runs)
+
     def metrics(self, state: Session) -> Results:
         numbers = [number for role in self.roles() for number in self.valid_numbers(state, role)]
         return self.Results(

@@ -13,8 +13,20 @@ from typing import Any
 
 from games.duopoly import baselines, quiz, views
 from games.duopoly.state import FIRMS, FORM, DuopolyCore, History, PriceMove
-from games.interface import Chance, Form, Json, MoveData, Payoffs, Prospect, Question, Role, Tool
-from games.periods import NoteMove, Quantity, lookup, plain
+from games.interface import (
+    ON_THE_LAST_PAGE,
+    Chance,
+    Form,
+    Json,
+    MoveData,
+    Payoffs,
+    Prospect,
+    Question,
+    Role,
+    Tool,
+    Usual,
+)
+from games.periods import NoteMove, Quantity, lookup, plain, shown
 from games.practice import BeginMove
 from games.results import Count, Index, Money, Price, RoundRecord, Row, column
 from games.words import gettext as _
@@ -86,6 +98,20 @@ class Duopoly(DuopolyCore):
     def refuse_submission(self, state: History, role: Role, move: Any) -> str | None:
         return None
 
+    def harm(self, state: History, role: Role, move: Any) -> str:
+        if move.price >= self.market.unit_cost:
+            return ""
+        words = _("Each unit costs you {cost}: at a price of {price}, you lose money on every unit that you sell.")
+        return words.format(cost=shown(self.market.unit_cost), price=shown(move.price))
+
+    def usual_numbers(self, state: History, role: Role) -> Mapping[str, Usual]:
+        """Return the last price; before there is one, the highest recommended price if it is told."""
+        if state.prices:
+            return {"price": Usual(state.prices[-1][role], _("your last price"))}
+        if self.config.advice is None:
+            return {}
+        return {"price": Usual(self.shown_advice, _("the highest recommended price"), only_above=True)}
+
     def submitted(self, state: History, moves: Mapping[Role, Any], chance: Chance) -> History:
         return replace(state, prices=(*state.prices, {role: moves[role].price for role in self.roles()}))
 
@@ -110,6 +136,14 @@ class Duopoly(DuopolyCore):
         """Return examples that do not name the benchmark: at which prices the largest bonus is earned."""
         half = _("if you make half of the profit that earns the largest bonus")
         return Prospect(half, None, 0.5), Prospect(_("if you make that profit or more"), None, 1.0)
+
+    def prospect(self, words: str, role: Role, payoff: float, key: str = "", unknown: str = "") -> Prospect:
+        """Return a possible result without its share, which would reveal the benchmark and the number of periods."""
+        return Prospect(words, payoff, None, key, unknown or ON_THE_LAST_PAGE)
+
+    def so_far(self, state: History, role: Role) -> Prospect:
+        profit = self.payoffs(state)[role]
+        return self.prospect(_("If it ended now"), role, profit, unknown=_("It depends on your total profit."))
 
     def bonus_share(self, role: Role, payoff: float) -> float:
         """Return the firm's profit / its profit at the collusive (or monopoly) price, within [0, 1]."""

@@ -25,6 +25,7 @@ from games.interface import (
     Game,
     MoveData,
     Payoffs,
+    Prospect,
     Question,
     Role,
     Text,
@@ -167,6 +168,9 @@ class Patience(Game[PatienceConfig, Answers]):
 
     def pays_alike(self) -> bool:
         return True
+
+    def prospects(self, state: Answers, role: Role) -> tuple[Prospect, ...]:
+        return (self.prospect(_("Whatever you decide"), role, 0.5),)
 
     def bonus_share(self, role: Role, payoff: float) -> float:
         """Return ½, the announced average."""

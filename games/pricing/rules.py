@@ -14,7 +14,7 @@ from random import Random
 from statistics import fmean
 from typing import Annotated, Any
 
-from games.interface import Chance, Form, Json, MoveData, Role, Tool
+from games.interface import Chance, Form, Json, MoveData, Prospect, Role, Tool, Usual
 from games.periods import AGENT, NoteMove, Quantity, form_for_instance, instance_of, lookup, plain, refuse_names
 from games.practice import BeginMove, Benchmark, practice_names
 from games.pricing import baselines, quiz, views
@@ -111,6 +111,16 @@ class Pricing(Benchmark[PricingConfig, Sales]):
                 )
         return None
 
+    def usual_numbers(self, state: Sales, role: Role) -> Mapping[str, Usual]:
+        """Return the last prices; before there are any, the highest recommended one."""
+        if not state.sales:
+            advised = Usual(state.instance.advised_price(0), _("the highest recommended price"), only_above=True)
+            return {f"prices:{name}": advised for name in state.instance.names}
+        return {
+            f"prices:{name}": Usual(price, _("your last price of {product}").format(product=name))
+            for name, price in state.sales[-1].prices.items()
+        }
+
     def submitted(self, state: Sales, moves: Mapping[Role, Any], chance: Chance) -> Sales:
         prices = {name: float(moves[AGENT].prices[name]) for name in state.instance.names}
         t = self.period(state)
@@ -130,6 +140,10 @@ class Pricing(Benchmark[PricingConfig, Sales]):
         """Return the profit in the periods that count, as a share of the best possible."""
         scored = self.config.scored(len(state.sales))
         return sum(state.profit(t) for t in scored) / (len(scored) * state.instance.best_profit)
+
+    def so_far(self, state: Sales, role: Role) -> Prospect:
+        words = _("It depends on your profit in the later periods, compared with the best possible profit.")
+        return Prospect("", unknown=words)
 
     def metrics(self, state: Sales) -> Results:
         scored = self.config.scored(len(state.sales))

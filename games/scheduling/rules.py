@@ -12,7 +12,7 @@ from dataclasses import replace
 from random import Random
 from typing import Annotated, Any
 
-from games.interface import Chance, Form, Json, MoveData, Role, Text, Tool
+from games.interface import Chance, Form, Json, MoveData, Prospect, Role, Text, Tool
 from games.periods import AGENT, NoteMove, form_for_instance, instance_of, lookup, refuse_matching
 from games.practice import BeginMove, Benchmark, practice_names
 from games.results import Count, JsonText, Ratio, RoundRecord, Row, Share, column, in_unit
@@ -88,6 +88,12 @@ class Scheduling(Benchmark[SchedulingConfig, Attempts]):
         """The maximum number of blocking pairs reported after an attempt."""
         return LEVELS[self.config.level][1] if self.config.feedback is None else self.config.feedback
 
+    def submitted_before(self, state: Attempts, role: Role, move: Any) -> int | None:
+        """Return the period of the same schedule, but not in the last one, where it may be the best that is known."""
+        if self.is_last(state):
+            return None
+        return next((t for t, attempt in enumerate(state.attempts) if attempt.matching == move.assignment), None)
+
     def submitted(self, state: Attempts, moves: Mapping[Role, Any], chance: Chance) -> Attempts:
         assignment = moves[AGENT].assignment
         matching = {worker: assignment[worker] for worker in state.instance.workers}
@@ -114,6 +120,10 @@ class Scheduling(Benchmark[SchedulingConfig, Attempts]):
         """Return 1 - b/E: b blocking pairs of the last matching, E expected in a random one; 1 if E is 0."""
         expected = state.instance.expected_blocking_pairs
         return 1 - state.attempts[-1].blocking / expected if expected else 1.0
+
+    def so_far(self, state: Attempts, role: Role) -> Prospect:
+        words = _("It depends on how few blocking pairs your last schedule has.")
+        return Prospect("", unknown=words)
 
     def metrics(self, state: Attempts) -> Results:
         distinct_matchings = {json.dumps(attempt.matching, sort_keys=True) for attempt in state.attempts}

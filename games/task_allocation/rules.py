@@ -131,6 +131,15 @@ class TaskAllocation(WithPractice[TaskAllocationConfig, Allocation]):
         half = _("if your revenue is half of the highest possible")
         return Prospect(half, 0.5, 0.5), Prospect(_("if your revenue is the highest possible"), 1.0, 1.0)
 
+    def so_far(self, state: Allocation, role: Role) -> Prospect:
+        if self.config.goal == "both":
+            return self.prospect(_("Whatever you decide"), role, 0.5)
+        words = {
+            "efficiency": _("It depends on your total revenue, compared with the highest possible one."),
+            "equality": _("It depends on how little your workers' total pay differs."),
+        }
+        return Prospect("", unknown=words[self.config.goal])
+
     def bonus_share(self, role: Role, payoff: float) -> float:
         """Return the payoff, within [0, 1]; ½ without a single goal."""
         return 0.5 if self.config.goal == "both" else min(max(payoff, 0.0), 1.0)

@@ -284,7 +284,7 @@ _EXPLAINED = {
 
 @explaining.register
 def explain_failed_checks(enrolment: Enrolment) -> list[dict[str, Any]]:
-    """Explain a failed check: the question, the answer given, the correct answer and the lost pay."""
+    """Explain a failed check: the question, the answer given and the correct answer."""
     kind = _EXPLAINED.get(State(enrolment.state))
     if kind is None:
         return []
@@ -301,11 +301,8 @@ def _about(verdict: Verdict, kind: str) -> Iterator[dict[str, Any]]:
     steps = {_place_of(step): step for step in enrolment.steps if step["kind"] == kind}
     if verdict.stage not in steps:
         return
-    lost_pay = (enrolment.earnings or {}).get("lost", "")
     for asked in (Quiz if kind == Quiz.kind else Comprehension)(enrolment, steps[verdict.stage]).questions():
         answered = verdict.answered.get(asked.key, asked.answer)  # what is not asked again was right before
         if answered != asked.answer:
             lines = [(gettext("Your answer"), answered), (gettext("Correct answer"), asked.answer)]
-            if lost_pay:
-                lines.append((gettext("Pay you lost"), lost_pay))
             yield {"title": asked.text, "lines": lines}

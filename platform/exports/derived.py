@@ -180,6 +180,18 @@ class Decisions:
         "before the move, by the key of the part; empty for agents. What models looked up: tool_calls.csv.",
         "milliseconds",
     )
+    tries = column.json(
+        "What the person tried before the move in a form that shows what would follow, in order, at most 200 entries: "
+        "[milliseconds since the question or the last note, what, number]. What: a field of the form, with the number "
+        "typed into it (null: none) or that of the option chosen (0: none); !copy, with the period copied into the "
+        "form; !clear; !undo; !compare and !with, with the period chosen for comparing (null: none, or the form).",
+        "milliseconds",
+    )
+    warned = column.json(
+        "The warnings that the person's page showed in the turn before the move, and whether this move was sent "
+        "despite the last one; empty if there were none.",
+        values="shown [text], confirmed true or false",
+    )
     answered = column.boolean(
         "Whether the turn was answered; if not, the clock moved, and seconds is how long the turn was open.",
         values="true, false",
@@ -289,7 +301,9 @@ def message_rows(line: Transcript) -> Iterator[Row]:
             )
 
 
-_NO_TURN = dict.fromkeys(("round", "phase", "asked_at", "shown_at", "answered_at", "seconds", "refused", "sight"))
+_NO_TURN = dict.fromkeys(
+    ("round", "phase", "asked_at", "shown_at", "answered_at", "seconds", "refused", "sight", "tries", "warned")
+)
 """What a turn does not say has no value."""
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from functools import cached_property
 from typing import Any
@@ -31,6 +31,22 @@ SLOWEST_PACE = 25.0
 """The longest delay, in seconds, of an answer that appears at a human pace."""
 REQUEUE_SECONDS = 4
 """How long an agent's turn may go without a lease before it is queued again."""
+
+
+@dataclass(frozen=True)
+class OnPage:
+    """What a participant's page says about the time before a move, as far as it is known.
+
+    Attributes:
+        sight: milliseconds that each block of the page was in sight, by its key.
+        tries: what the participant tried, as [milliseconds since the question appeared, name of a control or action,
+            number or None].
+        confirmed: the participant was warned about the move and sent it nevertheless.
+    """
+
+    sight: dict[str, int] | None = None
+    tries: list[list[Any]] = field(default_factory=list)
+    confirmed: bool = False
 
 
 class Change:
@@ -86,7 +102,7 @@ class Change:
         *,
         by: str | None = None,
         shown_at: datetime | None = None,
-        sight: dict[str, int] | None = None,
+        on_page: OnPage | None = None,
     ) -> None:
         """Make a move in an open turn under the rules.
 
@@ -111,7 +127,7 @@ class Change:
             self._set_absence(role, made=absence.get("made", 0) + 1)
             if absence.get("returning"):
                 self._take_seat_back(role)
-        self._follow(next_play, events, answered=answered, clock_of=answered if stays_open else None, sight=sight)
+        self._follow(next_play, events, answered=answered, clock_of=answered if stays_open else None, on_page=on_page)
 
     def abandon(self, reason: str, role: Role | None) -> None:
         """End the match without a result."""
@@ -275,10 +291,11 @@ class Change:
         """Record when an open question was first shown to the participant."""
         self.turns = {**self.turns, role: replace(self.turns[role], shown_at=shown_at)}
 
-    def count_refusal(self, role: Role) -> None:
-        """Count a refused attempt at the role's move."""
+    def note_attempt(self, role: Role, warned: str) -> None:
+        """Count a refused attempt at the role's move or, if it was warned about, keep the warning."""
         turn = self.turns[role]
-        self.turns = {**self.turns, role: replace(turn, refused=turn.refused + 1)}
+        turn = replace(turn, warned=(*turn.warned, warned)) if warned else replace(turn, refused=turn.refused + 1)
+        self.turns = {**self.turns, role: turn}
 
     def _follow(
         self,
@@ -287,10 +304,10 @@ class Change:
         *,
         answered: OpenTurn | None = None,
         clock_of: OpenTurn | None = None,
-        sight: dict[str, int] | None = None,
+        on_page: OnPage | None = None,
     ) -> None:
         """Adopt the play after some events; `clock_of` is the turn whose clock keeps running (after a note)."""
-        self._rows += [_row(event, self.now, answered, sight) for event in events]
+        self._rows += [_row(event, self.now, answered, on_page) for event in events]
         self.play = next_play
         self.turns = {
             role: self.turns[role]
@@ -304,7 +321,7 @@ class Change:
         """Return the question now put to `role`."""
         answering = self.play.opened[role]
         if clock_of is not None and clock_of.role == role:
-            return replace(clock_of, answering=answering, shown_at=None, refused=0)
+            return replace(clock_of, answering=answering, shown_at=None, refused=0, warned=())
         agent = self.agents.get(role)
         by_agent = agent is not None
         person_seconds = turn_seconds(self.match) * self.play.game.time_factor(self.play.state, role)
@@ -393,8 +410,10 @@ def extension_seconds(match: Match) -> float:
     return float(match.timers.get("extension_seconds", EXTENSION_SECONDS))
 
 
-def _row(event: GameEvent, now: datetime, answered: OpenTurn | None, sight: dict[str, int] | None) -> Row:
+def _row(event: GameEvent, now: datetime, answered: OpenTurn | None, on_page: OnPage | None) -> Row:
     turn = answered if event.kind in ("move", "abandoned") else None
+    page = on_page if event.kind == "move" else None
+    warned = turn.warned if turn and event.kind == "move" else ()
     return Row(
         number=event.number,
         kind=event.kind,
@@ -404,5 +423,7 @@ def _row(event: GameEvent, now: datetime, answered: OpenTurn | None, sight: dict
         asked_at=turn.opened_at if turn else None,
         shown_at=turn.shown_at if turn else None,
         refused=turn.refused if turn else 0,
-        sight=sight if event.kind == "move" else None,
+        sight=page.sight if page else None,
+        tries=(page.tries or None) if page else None,
+        warned={"shown": list(warned), "confirmed": bool(page and page.confirmed)} if warned else None,
     )

@@ -10,6 +10,7 @@ from typing import Any
 
 from django.template.loader import get_template, select_template
 from django.utils import timezone
+from django.utils.safestring import mark_safe
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from pydantic import ValidationError
@@ -195,6 +196,7 @@ def render_screen(
     errors: Mapping[str, str] | None = None,
     absences: Mapping[Role, Mapping[str, Any]] | None = None,
     pay: Mapping[str, Any] | None = None,
+    pay_note: str = "",
     shared: SharedContent | None = None,
     lost: Mapping[Role, int] | None = None,
 ) -> str:
@@ -204,6 +206,7 @@ def render_screen(
     others; without it, they are not described. It contains no identifier, time or token.
 
     Args:
+        pay_note: how the bonus follows from several matches.
         lost: the others who have lost the connection, with the seconds for which the game still waits.
     """
     waiting = play.waiting_for()
@@ -231,19 +234,24 @@ def render_screen(
         "others_answer_too": play.turn is not None and len(play.turn.forms) > 1 and play.turn.closes == "all",
         "must_say_so": must_say_so(absence),
         "meanwhile": meanwhile_text(absence, is_asked=bool(open_forms)),
+        "bonus": bonus.so_far(play, role, pay),
+        "bonus_note": pay_note,
         "promises": bonus.promises(play, role, pay),
         "bonus_line": bonus.line(play.game, role, pay) if open_forms else None,
         "points": play.game.amounts == "points",
         "game": play.game.key,
         "variables": play.game.template_variables(role),
         "names": seat_names(play.game, role),
+        "attempts": play.game.attempts(blocks),
         **_result_picture(play, role),
     }
     key = play.game.key
     # A game's own layout expects the data of a period, which the page between practice and the game leaves out.
     own = [] if PRACTICE_OVER in context["view"] else [key]
     context["inside"] = select_template([*(f"{key}/screen.html" for key in own), "play/blocks.html"]).template.name
-    context["after"] = select_template([*(f"{key}/after.html" for key in own), "play/nothing.html"]).template.name
+    after = select_template([*(f"{key}/after.html" for key in own), "play/nothing.html"])
+    context["past"] = mark_safe(after.render(context).strip())
+    context["keeps_past"] = after.template.name != "play/nothing.html"
     endings = {form.name: _Endings(play, role, form) for form in play.forms(role)} if open_forms else {}
     context["form_templates"] = [
         (
@@ -372,6 +380,7 @@ def _frame(
             role,
             absences=match.absences,
             pay=match.pay_rule(),
+            pay_note=match.pay_note(),
             shared=shared,
             lost={other: seconds for other, seconds in match.lost(uptime).items() if other != role},
             **typed,

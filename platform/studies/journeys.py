@@ -457,9 +457,11 @@ class _Play:
         own = self.stage.instructions
         published = self.way.version.frozen["published"].get(self.stage.game) if own == DEFAULT_TEXT else self.template
         shown = {"instructions": self.template, "amounts": self.stage.amounts, "published": published}
-        pay = self.rule.model_dump(mode="json", exclude={"endings"})
+        if self.plan.told.bonus == "shown":
+            note = texts.counted_matches(self.plan.pay.bonus.of, matches_of(self.plan.journey))
+            shown |= {"pay": self.rule.model_dump(mode="json", exclude={"endings"}), "pay_note": note}
         config = self.game.config.model_dump(mode="json")
-        return {"game": self.stage.game, "config": config, "role": role, "texts": {**shown, "pay": pay}}
+        return {"game": self.stage.game, "config": config, "role": role, "texts": shown}
 
     def instructions(self, role: Role, *, asks_code_word: bool) -> Steps:
         """Return the instructions; nothing if the participant has just read the same."""

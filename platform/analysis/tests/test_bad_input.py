@@ -12,10 +12,10 @@ from analysis import load
 from analysis.__main__ import main
 from analysis.errors import DataError
 from analysis.registry import analyses
-from analysis.results import Analysis, Options, Result, Table, text
+from analysis.results import Analysis, Options, Result
 from analysis.running import run_analysis
+from analysis.tables import Table, csv_bytes, html_table, latex_table, text
 from analysis.tests.building import dataset, match, write_manifest
-from analysis.writing import csv_bytes, html_table, latex_table
 
 
 def rows(number: int = 8, **columns):

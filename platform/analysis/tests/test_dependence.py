@@ -10,8 +10,8 @@ import pandas as pd
 import pytest
 
 from analysis import load, toolbox
+from analysis.charts import Figure
 from analysis.command import add_arguments, run
-from analysis.results import Figure
 from analysis.tests.building import dataset, match
 from analysis.toolbox.effects import within
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from datetime import timedelta
 
 import pytest
-from django.utils import timezone
+from django.utils import timezone, translation
 
 from matches import forms, intake, screens, services
 from matches.models import Event, Seat
@@ -104,15 +105,33 @@ def price(typed: str, **fields: str) -> dict[str, str]:
 def test_number_with_a_doubtful_point_is_asked_about(typed):
     seller = seller_seat()
     question = intake.handle_move(seller, price(typed))
-    assert (question["type"], moves()) == ("warning", 0)
-    assert "12.500, which is read as 12.5." in question["words"]
-    assert "12,500" in question["words"]
+    assert (question["type"], question["button"], moves()) == ("warning", "Send 12.5", 0)
+    assert "12.500, which is read as 12.5 (12 point 5)." in question["words"]
+    assert "If you mean 12,500 (12 thousand 500), write 12500." in question["words"]
     assert intake.handle_move(seller, price(typed, **{forms.CONFIRMED: "yes"}))["type"] == "taken"
+    warned = Event.objects.get(kind="move").warned
+    assert warned == {"shown": [question["words"]], "confirmed": True}
 
 
-@pytest.mark.parametrize("typed", ["12.50", "12,500", "12500", "0.500", "12500.125"])
+def test_numbers_are_read_by_the_pages_language():
+    seller = seller_seat()
+    with translation.override("de"):
+        assert intake.handle_move(seller, price("12.500"))["type"] == "taken"
+    assert Event.objects.get(kind="move").data["move"] == {"price": 12500}
+
+
+@pytest.mark.parametrize("typed", ["12,500", "12500", "12500.125", "12.500,50", "12 500"])
 def test_clear_number_is_not_asked_about(typed):
     assert intake.handle_move(seller_seat(), price(typed))["type"] == "taken"
+    assert Event.objects.get(kind="move").warned is None
+
+
+def test_number_far_from_all_before_is_asked_about_and_what_was_shown_is_recorded():
+    seller = seller_seat()
+    question = intake.handle_move(seller, price("125000"))
+    assert question["words"] == "125,000 is at least ten times what the product is worth to you (10,000)."
+    assert intake.handle_move(seller, price("12500"))["type"] == "taken"
+    assert Event.objects.get(kind="move").warned == {"shown": [question["words"]], "confirmed": False}
 
 
 def test_number_is_not_asked_about_if_its_other_reading_is_against_the_rules():
@@ -155,3 +174,22 @@ def test_answer_of_the_clock_is_not_the_participants():
 def test_time_in_sight_is_recorded_with_the_move(posted, kept):
     assert intake.handle_move(seat(), posted_fields(answer="50", **{forms.SIGHT: posted}))["type"] == "taken"
     assert Event.objects.get(kind="move").sight == kept
+
+
+@pytest.mark.parametrize(
+    ("posted", "kept"),
+    [
+        ('[[9, "answer", 40], [15, "!copy", 2]]', [[9, "answer", 40], [15, "!copy", 2]]),
+        ('[[9, "answer", null]]', [[9, "answer", None]]),
+        ('[[900, "my name is Jo", 1], [950, "answer", 7.5]]', [[950, "answer", 7.5]]),
+        ("[]", None),
+        ("", None),
+        ('[[900, "answer", "Jo"]]', None),
+        ('[[900, "answer", NaN]]', None),
+        ('[[-1, "answer", 3]]', None),
+        (json.dumps([[1, "answer", 1]] * 201), None),
+    ],
+)  # fmt: skip
+def test_what_was_tried_is_recorded_as_numbers_of_the_forms_own_controls(posted, kept):
+    assert intake.handle_move(seat(), posted_fields(answer="50", **{forms.TRIES: posted}))["type"] == "taken"
+    assert Event.objects.get(kind="move").tries == kept

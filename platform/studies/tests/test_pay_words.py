@@ -61,25 +61,21 @@ def test_examples_reveal_no_private_information(complete, message):
     play, _events = submit(play, "alice", {"price": 10_000})
     rule = PayRule().model_dump(mode="json")
     assert {promise.key for promise in bonus.promises(play, "bob", rule)} == message
+    assert bonus.so_far(play, "bob", rule) == bonus.SoFar((bonus.Promise("Without an agreement", "$1.00"),))
 
 
 @pytest.mark.parametrize(
-    ("answer", "bonus", "because"),
-    [("10%", "$1.00", "you earned 5,000 points in the game"), ("20%", "$0.00", "this ending pays no bonus")],
+    ("answer", "total"),
+    [("10%", "Total $2.00"), ("20%", "Not paid not every answer after the game was right -$1.00 Total $1.00")],
 )
-def test_last_page_shows_the_bonus_with_its_reason(answer, bonus, because):
+def test_last_page_adds_up_the_bonus_and_what_a_wrong_answer_cost(answer, total):
     visitor = arrived_visitor().walk_to("quiz")
     assert "otherwise, $1.00." in text_of(visitor.see())
     visitor.send(loss_rate=answer)
     page = " ".join(text_of(visitor.see()).split())
-    assert f"Bonus {because} {bonus}" in page
-
-
-def test_wrong_answer_shows_correct_answer_and_cost():
-    visitor = arrived_visitor().walk_to("quiz")
-    visitor.send(loss_rate="20%")
-    page = text_of(visitor.see())
-    assert "Your answer 20%" in page and "Correct answer 10%" in page and "Pay you lost $1.00" in page
+    because = "you earned 5,000 points in the game, 50% of $2.00"
+    assert f"For taking part $1.00 Bonus {because} $1.00 {total}" in page
+    assert ("Your answer 20%" in page and "Correct answer 10%" in page) == (answer == "20%")
 
 
 def test_problem_report_extends_the_turn_once():
