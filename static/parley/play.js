@@ -250,6 +250,7 @@ function waitForOthers(news) {
   updateTitle();
   refocus();
   announce(`${place.dataset.answered} ${news.awaited}`);
+  if (place.hasAttribute("data-changeable")) sync();     // brings the form with which the answer can be changed
 }
 
 // ---- while an opponent thinks: its text so far, and what happens if it doesn't answer -----------------
