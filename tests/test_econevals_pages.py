@@ -36,10 +36,18 @@ def check_large_text(page: Page, page_name: str) -> None:
     assert not too_wide, (page_name, width, too_wide)
 
 
+def check_tab(page: Page, page_name: str) -> None:
+    """Check the page as it is shown now, and photograph it."""
+    check_page(page, page_name)
+    check_large_text(page, page_name)
+    photograph(page, page_name)
+
+
 def buy(page: Page, period: int) -> None:
     """Submit a plan of one more offer than in the period before, by keyboard; in one period, copy plans and undo it."""
     if period == 3:
-        page.get_by_role("button", name="Copy period 1").first.click()
+        page.get_by_role("tab", name="So far").click()
+        page.get_by_role("button", name="Copy period 1", exact=True).click()
         page.get_by_role("button", name="Undo").click()
         page.get_by_role("button", name="Clear", exact=True).click()
         expect(page.locator("[data-cost]")).to_have_text("$0.00")
@@ -101,7 +109,7 @@ def schedule(page: Page, period: int) -> None:
 
 
 def price(page: Page, period: int) -> None:
-    field = page.locator("form.move input[data-price]").first
+    field = page.locator("form.move input[data-entry]").first
     field.fill(f"{0.5 + 2 * period}")
     page.get_by_role("button", name="Set these prices").click()
 
@@ -118,7 +126,17 @@ def choose(page: Page, period: int) -> None:
 
 
 def compete(page: Page, period: int) -> None:
-    page.locator('form.move input[name="price"]').fill(f"{1.2 + period / 10}")
+    """Set a price a little above the last; in one period, copy the best one, compare, and step up by key."""
+    field = page.locator('form.move input[name="price"]')
+    field.fill(f"{1.2 + period / 10}")
+    expect(page.locator("[data-unit]")).to_contain_text("Profit per unit: 0.")
+    if period == 2:
+        page.locator("form.move [data-copy]:not([data-copy=''])").last.click()
+        page.get_by_role("tab", name="So far").click()
+        page.locator("[data-one]").select_option("1")
+        page.get_by_role("tab", name="Now").click()
+        field.press("ArrowUp")
+        expect(page.locator("[data-near]")).to_contain_text("the other firm's price was")
     page.get_by_role("button", name="Set price").click()
 
 
@@ -141,6 +159,12 @@ LOOKED_AT = {
     "duopoly": "situation",
 }
 """The part of each environment's page that is in sight on a phone when the question appears."""
+TRIED = {
+    "procurement": ["plan:Offer_1", "!copy"],
+    "pricing": ["prices:Product_1"],
+    "duopoly": ["price", "!copy", "!compare"],
+}
+"""What each environment records as tried."""
 QUICK = {"procurement", "duopoly"}
 """Environments in quick runs: the one with the most on its page, and the one with a rival."""
 
@@ -167,21 +191,20 @@ def test_person_plays_five_periods_on_a_phone(stack, phone: OpenPage, key: str):
                 page.locator("summary", has_text="Write a note").click()
                 page.get_by_label("Note", exact=True).fill("dearer sold less")
                 page.get_by_role("button", name="Save", exact=False).last.click()
+                expect(page.get_by_role("tab", name="So far")).to_have_accessible_name("So far (new)")
                 page.get_by_role("tab", name="So far").click()
                 page.locator("summary", has_text="Your notes").click()
+                check_tab(page, f"{key}, period {period}, so far")
                 expect(page.locator("main table", has_text="dearer sold less")).to_be_visible()
-                check_page(page, f"{key}, so far, period {period}")
                 page.get_by_role("tab", name="Now").click()
-            check_page(page, f"{key}, period {period}")
-            check_large_text(page, f"{key}, period {period}")
-            photograph(page, key)
+            check_tab(page, f"{key}, period {period}")
         assert page.evaluate("document.scrollingElement.scrollWidth") <= PHONE["width"], (key, period)
         play_period(page, period)
     if key == "patience":
         play_period(page, PERIODS)
     walking.expect_over(page)
     seen = stack.call("tests.actions.seen_before_moves", slug)
-    assert any(parts and parts.get(LOOKED_AT[key], 0) > 0 for parts in seen), seen
-    photograph(page, f"{key}-over")
-    check_page(page, f"{key}, over")
-    check_large_text(page, f"{key}, over")
+    assert any(parts and parts.get(LOOKED_AT[key], 0) > 0 for parts, _tried in seen), seen
+    tried = [name for _parts, entries in seen for _at, name, _value in entries or ()]
+    assert set(TRIED.get(key, ())) <= set(tried), tried
+    check_tab(page, f"{key}, over")

@@ -25,6 +25,14 @@ function entriesIn(text) {
 
   const question = () => form()?.elements.answering.value;
 
+  // What came of each entry: the columns "data-outcomes" of its row in the table of the history, if there is one.
+  function outcomes(period) {
+    const places = document.querySelector("[data-outcomes]")?.dataset.outcomes.split(" ") ?? [];
+    const table = document.querySelector("#screen [data-sortable=history]");
+    const rows = places.length ? [...table.tBodies[0].rows].filter((row) => row.cells[0].textContent === period) : [];
+    return rows.reverse().flatMap(({ cells }) => places.map((at) => [`${cells[1].textContent}: ${table.tHead.rows[0].cells[at].textContent}`, cells[at].textContent]));
+  }
+
   // What an attempt, or the form ("now"), consists of: [facts, entries], each a value by name.
   function contents(period) {
     if (period === "now") {
@@ -33,6 +41,7 @@ function entriesIn(text) {
     }
     const place = attempt(period);
     const facts = [...place.querySelectorAll("dl > div")].map((fact) => [fact.firstElementChild.textContent, fact.lastElementChild.textContent]);
+    facts.push(...outcomes(period));
     return [new Map(facts), entriesIn(place.querySelector("[data-entries]").textContent.trim())];
   }
 
@@ -75,8 +84,14 @@ function entriesIn(text) {
 
   // ---- the keyboard ---------------------------------------------------------------------------------
 
+  // About a fiftieth of a number: 1, 2 or 5 times a power of ten.
+  function share(number) {
+    const power = 10 ** Math.floor(Math.log10(number / 50)), digit = number / 50 / power;
+    return number > 0 ? power * (digit < 2 ? 1 : digit < 5 ? 2 : 5) : 1;
+  }
+
   // Enter goes on to the next control, and after the last one to the button: it never submits by accident. The arrows
-  // change a number by "data-step"; below "data-least" there is only zero.
+  // change a number by "data-step" ("share": by about a fiftieth of it); below "data-least" there is only zero.
   document.addEventListener("keydown", (event) => {
     const control = event.target.closest("form[data-move] [data-entry]");
     if (!control || event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
@@ -90,11 +105,12 @@ function entriesIn(text) {
       next?.select?.();
     } else if (up && control.dataset.step) {
       event.preventDefault();
-      const step = Number(control.dataset.step), least = Number(control.dataset.least ?? 0), now = Number(control.value || 0);
+      const least = Number(control.dataset.least ?? 0), now = numbers.read(control.value || "0");
       if (Number.isNaN(now)) return;
+      const step = control.dataset.step === "share" ? share(now) : Number(control.dataset.step);
       const then = now + up * step;
-      control.value = then >= least ? String(then) : up > 0 ? String(least) : "";
-      control.dispatchEvent(new Event("change", { bubbles: true }));
+      control.value = then >= least ? numbers.write(then) : up > 0 ? String(least) : "";
+        control.dispatchEvent(new Event("change", { bubbles: true }));
       control.form.dispatchEvent(new CustomEvent("parley:filled", { bubbles: true }));
     }
   });

@@ -5,14 +5,14 @@ const sight = (() => {
   const HALF = 0.5;
   let spent = {};             // milliseconds, by the key of a part
   const since = new Map();    // when the parts in sight came into sight
-  const inside = new Set();   // the parts inside the window, whether or not the page is in sight
+  const inside = new Set();   // the parts inside the window, whether or not the page is in sight; two may have one key
 
   // Count the time so far, and go on counting what is in sight.
   function count() {
     const now = performance.now();
     for (const [key, start] of since) spent[key] = (spent[key] ?? 0) + now - start;
     since.clear();
-    if (!document.hidden) for (const key of inside) since.set(key, now);
+    if (!document.hidden) for (const { dataset } of inside) since.set(dataset.block, now);
   }
 
   // At least half of the part is inside the window, or it fills half of the window.
@@ -20,12 +20,12 @@ const sight = (() => {
     for (const { target, isIntersecting, intersectionRatio, intersectionRect, rootBounds } of entries) {
       const least = HALF * (rootBounds?.height ?? window.innerHeight);
       const isInside = isIntersecting && (intersectionRatio >= HALF || intersectionRect.height >= least);
-      inside[isInside ? "add" : "delete"](target.dataset.block);
+      inside[isInside ? "add" : "delete"](target);
     }
     count();
   }
 
-  // The window ends where bars cover it: the strip above, the answers below. In another site's frame, browsers ignore this.
+  // The window ends where bars cover it: clock and bonus above, the answers below. In another site's frame, browsers ignore this.
   const heightOf = (bar) => bar && getComputedStyle(bar).position === "sticky" ? bar.offsetHeight : 0;
   let observer = null;
 
@@ -33,8 +33,8 @@ const sight = (() => {
     count();
     observer?.disconnect();
     inside.clear();
-    const [top, bottom] = [".strip", "#screen .answers"].map((bar) => heightOf(document.querySelector(bar)));
-    observer = new IntersectionObserver(note, { rootMargin: `-${top}px 0px -${bottom}px`, threshold: [0, 0.25, HALF, 0.75, 1] });
+    const [strip, bonus, answers] = [".strip", ".bonus-now", ".answers"].map((bar) => heightOf(document.querySelector(bar)));
+    observer = new IntersectionObserver(note, { rootMargin: `-${strip + bonus}px 0px -${answers}px`, threshold: [0, 0.25, HALF, 0.75, 1] });
     for (const part of document.querySelectorAll("#screen [data-block]")) observer.observe(part);
   }
 

@@ -10,11 +10,11 @@ const tries = (() => {
 
   const add = (at, name, value) => { if (made.length < MOST) made.push([Math.max(0, Math.round(at - since)), name, value]); };
 
-  // A number as the player typed it; of a menu, the number of its choice, 0 for none.
+  // The number typed, or that of a menu's choice (0: none); null if it is none.
   function valueOf(control) {
     if (control.localName === "select") return control.selectedIndex;
-    const text = control.value.trim().replace(/^(\d{1,3})((?:,\d{3})+)(?!\d)/, (all) => all.replaceAll(",", ""));
-    return text && Number.isFinite(Number(text)) ? Number(text) : null;
+    const value = numbers.read(control.value);
+    return Number.isNaN(value) ? null : value;
   }
 
   const isTried = (control) => control.name && control.type !== "hidden" && control.form?.matches("form[data-move]:has([data-whatif])");
@@ -27,12 +27,12 @@ const tries = (() => {
     add(at, control.name, value);
   }
 
-  document.addEventListener("input", ({ target }) => {
-    if (!isTried(target)) return;
+  function wait(control) {
     const at = performance.now();
-    typing.set(target, at);
-    setTimeout(() => typing.get(target) === at && keep(target, at), REST);
-  });
+    typing.set(control, at);
+    setTimeout(() => typing.get(control) === at && keep(control, at), REST);
+  }
+  document.addEventListener("input", ({ target }) => isTried(target) && wait(target));
   document.addEventListener("change", ({ target }) => {
     if (isTried(target)) return keep(target, typing.get(target) ?? performance.now());
     const name = "one" in target.dataset ? "!compare" : "other" in target.dataset && "!with";
@@ -41,20 +41,23 @@ const tries = (() => {
 
   const periodOf = (words) => words && Number.isFinite(Number(words)) ? Number(words) : null;
 
+  // A copy sets many controls at once: its own entry says so, and only later changes count.
+  let copying = false;
   document.addEventListener("click", ({ target }) => {
     const button = target.closest("[data-copy], [data-back-to]");
-    if (!button) return;
+    copying = button !== null;
+    if (!copying) return;
     const name = button.matches("[data-back-to]") ? "!undo" : button.dataset.copy ? "!copy" : "!clear";
     add(performance.now(), name, periodOf(button.dataset.copy ?? ""));
-  });
+  }, true);
 
-  // A copy sets many controls at once: its own entry says so, and only later changes count.
-  function look() {
-    for (const control of document.querySelectorAll("form[data-move]:has([data-whatif]) [name]")) {
-      if (isTried(control) && !typing.has(control)) held[control.name] = valueOf(control);
-    }
-  }
-  document.addEventListener("parley:filled", look);
+  const controls = () => [...document.querySelectorAll("form[data-move]:has([data-whatif]) [name]")].filter(isTried);
+  const look = () => controls().forEach((control) => { if (!typing.has(control)) held[control.name] = valueOf(control); });
+  document.addEventListener("parley:filled", () => {
+    if (copying) look();
+    else controls().filter((control) => valueOf(control) !== held[control.name]).forEach(wait);
+    copying = false;
+  });
   document.addEventListener("parley:screen", look);
 
   return {

@@ -17,6 +17,8 @@ from django.utils.safestring import mark_safe
 from django.utils.translation import get_language
 
 from games.interface import Attempt, Chart, Facts, Said, Table, Talk, Text
+from games.periods import as_number
+from games.words import number
 from matches.charts import draw
 from matches.picturing import SeatNames, mark_path_of
 
@@ -210,6 +212,12 @@ def fact(block: Any, key: str) -> Any:
 def row(block: Any, first: Any) -> Any:
     """Return the row of a Table with this first cell, or None."""
     return next((cells for cells in getattr(block, "rows", ()) if str(cells[0]) == str(first)), None)
+
+
+@register.filter
+def total(block: Table, column: int) -> str:
+    """Return the sum of a column's numbers; empty without rows."""
+    return number(sum(as_number(str(cells[column])) or 0 for cells in block.rows)) if block.rows else ""
 
 
 NEWEST = 3
