@@ -110,7 +110,7 @@ function entriesIn(text) {
       const step = control.dataset.step === "share" ? share(now) : Number(control.dataset.step);
       const then = now + up * step;
       control.value = then >= least ? numbers.write(then) : up > 0 ? String(least) : "";
-        control.dispatchEvent(new Event("change", { bubbles: true }));
+      control.dispatchEvent(new Event("change", { bubbles: true }));
       control.form.dispatchEvent(new CustomEvent("parley:filled", { bubbles: true }));
     }
   });
