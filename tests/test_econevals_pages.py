@@ -41,7 +41,7 @@ def buy(page: Page, period: int) -> None:
     if period == 3:
         page.get_by_role("button", name="Copy period 1", exact=True).click()
     for offer in range(period + 1):
-        page.locator(f'[name="plan:Offer_{offer + 1}"]').fill(str(offer))
+        page.locator("[data-units]").nth(offer).fill(str(offer))
     expect(page.locator("[data-cost]")).not_to_be_empty()
     if period == 2:
         page.get_by_label("Type").select_option("simple")
@@ -92,7 +92,14 @@ def assign(page: Page, period: int) -> None:
 
 
 def choose(page: Page, period: int) -> None:
-    page.locator(f'form.move button[value="{"AB"[period % 2]}"]').click()
+    """Choose A and B in turn; from the second question on, by keyboard."""
+    button = page.locator(f'form.move button[value="{"AB"[period % 2]}"]')
+    if not period:
+        return button.click()
+    page.locator(".fresh").wait_for(state="detached")
+    page.locator("#screen").press("12"[period % 2])
+    expect(button).to_be_focused()
+    page.keyboard.press("Enter")
 
 
 def compete(page: Page, period: int) -> None:
@@ -172,6 +179,7 @@ def test_person_plays_five_periods_on_a_phone(stack, phone: OpenPage, key: str):
         assert page.evaluate("document.scrollingElement.scrollWidth") <= PHONE["width"], (key, period)
         play_period(page, period)
     if key == "patience":
+        expect(page.locator(".fact-question strong")).to_have_text("6 of 6")
         play_period(page, PERIODS)
     walking.expect_over(page)
     seen = stack.call("tests.actions.seen_before_moves", slug)
