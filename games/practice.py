@@ -36,7 +36,7 @@ TREES = (
 
 def practice_names(count: int) -> tuple[list[str], list[str]]:
     """Return two lists of this many names that mean nothing after practice: Alpha, Beta, … and Acacia, Alder, …"""
-    numbers = [""] + [f"_{number}" for number in range(2, count // len(GREEK) + 2)]
+    numbers = [""] + [str(number) for number in range(2, count // len(GREEK) + 2)]
     first, second = ([f"{name}{number}" for number in numbers for name in names][:count] for names in (GREEK, TREES))
     return first, second
 

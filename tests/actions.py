@@ -13,6 +13,7 @@ from django.apps import apps
 from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import Count
+from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
@@ -93,11 +94,6 @@ def launch_tour_study() -> None:
 def launch_again(slug: str, parts: dict[str, Any]) -> None:
     """Launch the next version of a study with these parts of its plan changed."""
     kit.launch_again(Study.objects.get(slug=slug), **parts)
-
-
-def create_superuser(name: str, password: str) -> int:
-    """Create a superuser; return the primary key."""
-    return User.objects.create_superuser(name, password=password).pk
 
 
 def pay_page_path(slug: str) -> str:
@@ -312,6 +308,13 @@ def superuser_login() -> tuple[str, str]:
     if not users.filter(username=name).exists():
         users.create_superuser(name, password=password)
     return name, password
+
+
+def superuser_session() -> str:
+    """Sign in as that superuser; return the session's key."""
+    client = Client()
+    client.force_login(User.objects.get(username=superuser_login()[0]))
+    return client.cookies["sessionid"].value
 
 
 def latest_plan(slug: str) -> dict[str, Any]:

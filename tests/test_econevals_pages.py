@@ -36,16 +36,33 @@ def check_large_text(page: Page, page_name: str) -> None:
     assert not too_wide, (page_name, width, too_wide)
 
 
+def check_tab(page: Page, page_name: str) -> None:
+    """Check the page as it is shown now, and photograph it."""
+    check_page(page, page_name)
+    check_large_text(page, page_name)
+    photograph(page, page_name)
+
+
 def buy(page: Page, period: int) -> None:
-    """Submit a plan with one more offer than in the period before; in one period, copy an earlier plan."""
+    """Submit a plan with one more offer than in the period before, by keyboard; in one period, copy an earlier plan."""
     if period == 3:
+        page.get_by_role("tab", name="So far").click()
         page.get_by_role("button", name="Copy period 1", exact=True).click()
-    for offer in range(period + 1):
-        page.locator("[data-units]").nth(offer).fill(str(offer))
+        page.get_by_role("button", name="Undo").click()
+        page.get_by_role("button", name="Clear", exact=True).click()
+        expect(page.locator("[data-cost]")).to_have_text("$0.00")
+    list_of_offers = page.locator("[data-offer]")
+    for number in range(1, period + 1):
+        field = page.get_by_label(f"Units of Offer {number}", exact=True)
+        field.fill(str(number))
+        field.press("ArrowUp")
+        field.press("Enter")  # goes on to the next field
+        expect(field).not_to_be_focused()
+        expect(page.locator(".basket [data-offer]")).to_have_count(number)
     expect(page.locator("[data-cost]")).not_to_be_empty()
     if period == 2:
         page.get_by_label("Type").select_option("simple")
-        assert page.locator("[data-offer]:visible").count() < page.locator("[data-offer]").count()
+        expect(page.locator("[data-offer]:visible")).not_to_have_count(list_of_offers.count())
         page.get_by_label("Type").select_option("")
     page.get_by_role("button", name="Buy this plan").click()
 
@@ -168,14 +185,13 @@ def test_person_plays_five_periods_on_a_phone(stack, phone: OpenPage, key: str):
                 page.locator("summary", has_text="Write a note").click()
                 page.get_by_label("Note", exact=True).fill("dearer sold less")
                 page.get_by_role("button", name="Save", exact=False).last.click()
+                expect(page.get_by_role("tab", name="So far")).to_have_accessible_name("So far (new)")
                 page.get_by_role("tab", name="So far").click()
                 page.locator("summary", has_text="Your notes").click()
+                check_tab(page, f"{key}, period {period}, so far")
                 expect(page.locator("main table", has_text="dearer sold less")).to_be_visible()
-                check_page(page, f"{key}, before period {period}")
                 page.get_by_role("tab", name="Now").click()
-            check_page(page, f"{key}, period {period}")
-            check_large_text(page, f"{key}, period {period}")
-            photograph(page, key)
+            check_tab(page, f"{key}, period {period}")
         assert page.evaluate("document.scrollingElement.scrollWidth") <= PHONE["width"], (key, period)
         play_period(page, period)
     if key == "patience":
@@ -186,6 +202,4 @@ def test_person_plays_five_periods_on_a_phone(stack, phone: OpenPage, key: str):
     assert any(parts and parts.get(LOOKED_AT[key], 0) > 0 for parts, _tried in seen), seen
     tried = [name for _parts, entries in seen for _at, name, _value in entries or ()]
     assert set(TRIED.get(key, ())) <= set(tried), tried
-    photograph(page, f"{key}-over")
-    check_page(page, f"{key}, over")
-    check_large_text(page, f"{key}, over")
+    check_tab(page, f"{key}, over")

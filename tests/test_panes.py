@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from playwright.sync_api import Page, expect
 
+from games import registry
+from games.play import configure, start, submit
+from matches.screens import render_screen
 from tests.accessibility import violations
 from tests.photographs import DESKTOP, PHONE
 
@@ -23,8 +27,8 @@ PAGE = """
   </div>
 </div>
 <section id="screen" tabindex="-1"></section></main></body></html>"""
-WORDS = "I keep to what I said. " * 14
-"""A message of about eighty words."""
+WORDS = "Let us share what is left, because waiting costs both of us money that nobody gets. " * 5
+"""A message of eighty words."""
 
 
 def screen(rounds: int, *, over: bool = False) -> str:
@@ -38,6 +42,15 @@ def screen(rounds: int, *, over: bool = False) -> str:
       <p style="height: 40rem"></p>
       <form class="move card answers"><div class="choices"><button class="choice">Accept</button></div></form></section>
       <section class="pane-past" id="pane-past" aria-label="So far" tabindex="0">{history}</section></div>"""
+
+
+def open_page(page: Page, *sheets: Path) -> None:
+    page.set_viewport_size(PHONE)
+    page.set_content(PAGE)
+    for sheet in (STATIC / "tokens.css", STATIC / "parley.css", *sheets):
+        page.add_style_tag(path=sheet)
+    for name in ("sight.js", "panes.js"):
+        page.add_script_tag(path=STATIC / name)
 
 
 def show(page: Page, html: str, *, question: bool = False) -> None:
@@ -56,12 +69,7 @@ def in_sight(page: Page) -> set[str]:
 
 
 def test_phone_shows_the_task_or_the_history_and_says_where_news_is(page: Page):
-    page.set_viewport_size(PHONE)
-    page.set_content(PAGE)
-    for name in ("tokens.css", "parley.css"):
-        page.add_style_tag(path=STATIC / name)
-    for name in ("sight.js", "panes.js"):
-        page.add_script_tag(path=STATIC / name)
+    open_page(page)
     tabs, now, past = page.locator("#tabs"), page.get_by_role("tab", name="Now"), page.get_by_role("tab", name="So far")
     show(page, screen(0))
     expect(tabs).to_be_hidden()
@@ -98,3 +106,27 @@ def test_phone_shows_the_task_or_the_history_and_says_where_news_is(page: Page):
     page.set_viewport_size(DESKTOP)
     task, history = (page.locator(pane).bounding_box() for pane in ("#pane-now", "#pane-past"))
     assert task is not None and history is not None and task["x"] + task["width"] <= history["x"]
+
+
+OFFERED: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
+    "bargaining": ({}, {"alice_gain": 3000, "bob_gain": 7000}),
+    "negotiation": ({"rounds": None}, {"price": 11_000}),
+    "persuasion": ({}, {}),
+}
+"""Configurations, and what alice offers in them beside a message."""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("game", OFFERED)
+def test_message_of_sixty_words_is_in_sight_above_the_answers(page: Page, game: str):
+    config, offer = OFFERED[game]
+    play, _events = start(configure(registry.get(game), config), seed=1)
+    play, _events = submit(play, "alice", {**offer, "message": " ".join(WORDS.split()[:60])})
+    open_page(page, *(STATIC.parent.parent / f"games/{game}/static/{game}").glob("*.css"))
+    show(page, render_screen(play, "bob"))
+    message, bar = (page.locator(part).bounding_box() for part in (".offer .said", ".answers"))
+    assert message is not None and bar is not None
+    header = 45
+    assert message["y"] + message["height"] + header <= bar["y"] + 1
+    assert bar["height"] < 0.12 * PHONE["height"]
+    assert not violations(page)

@@ -16,7 +16,7 @@ MEAN_SIZE = 60
 """Mean size of a worker's tasks in a drawn instance."""
 LOWEST, SPREAD = 1, 18
 """Productivities are spaced equally from 1 to 19."""
-PRACTICE_TASK = "Job_"
+PRACTICE_TASK = "J"
 """What names tasks in practice, so that no name there means anything later."""
 Point = tuple[float, float]
 """(total revenue, largest minus smallest total pay)."""

@@ -207,8 +207,8 @@ def level_key(value: str) -> tuple[int, float, str]:
 
 
 def ranks(column: pd.Series) -> pd.Series:
-    """Return each value's rank in the order of levels, for sorting."""
-    place = {level: rank for rank, level in enumerate(sorted_levels(column.unique()))}
+    """Return each value's rank in the order of levels, for sorting; missing ones have none."""
+    place = {level: rank for rank, level in enumerate(sorted_levels(column.dropna()))}
     return column.map(place)
 
 

@@ -19,13 +19,13 @@ from typing import Any, NamedTuple
 from django.conf import settings
 
 import games.play
+from analysis.parallel import in_order
 from exports import codebook, columns, derived, gate, manifest, parquet, versions
 from exports.csvsafe import cell, defused
 from exports.errors import ExportError, Unreadable
 from exports.glee_files import LISTING, TREE
 from exports.manifest import Manifest
 from exports.metadata import psych_ds
-from exports.parallel import in_order
 from exports.processes import prepare
 from exports.transcripts import ABOUT_EVENTS, TRANSCRIPTS
 from games import registry

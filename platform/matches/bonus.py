@@ -75,7 +75,7 @@ def so_far(play: Play, role: Role, rule: Rule | None) -> SoFar | None:
         return SoFar((Promise(_("Whatever you decide"), most),))
     standing = [prospect for prospect in _prospects(play, role) if not prospect.key]
     if amounts := tuple(_promised(rule, standing)):
-        nothing = _("no bonus")
+        nothing = _("none")
         return SoFar(tuple(replace(each, amount=nothing) if each.amount == least else each for each in amounts))
     between = Promise(_("At the end"), _("{least} to {most}").format(least=least, most=most))
     return SoFar((between,), " ".join(dict.fromkeys(prospect.unknown for prospect in standing)))

@@ -9,19 +9,29 @@ from participants import paid
 from participants.models import Enrolment
 from payouts.models import LedgerRow
 from payouts.payers import method_of
+from plans.pay import in_currency
 
 State = LedgerRow.State
 
 
 @paid.register
 def pay_status(enrolment: Enrolment) -> list[str]:
-    """Return one sentence if all amounts have the same status, otherwise one per amount."""
+    """Return one sentence if all amounts have the same status, otherwise one per amount.
+
+    Amounts that the recruiter paid by itself, which the page's sum does not contain, are always named.
+    """
     rows = list(enrolment.ledger.order_by("reason"))
     sentences = [_sentence_of(row) for row in rows]
-    if len(set(sentences)) <= 1:
-        return sentences[:1]
     names = {"base": _("For taking part"), "bonus": _("Bonus")}
-    return [f"{names.get(row.reason, row.reason)}: {sentence}" for row, sentence in zip(rows, sentences, strict=True)]
+    if len(set(sentences)) <= 1 and all(row.reason in names for row in rows):
+        return sentences[:1]
+    further = {"screen_out": _("For the screening, {amount}"), "part": _("A part of the pay, {amount}")}
+    amounts = (in_currency(row.amount, row.currency) for row in rows)
+    titles = [
+        names.get(row.reason) or further.get(row.reason, "{amount}").format(amount=amount)
+        for row, amount in zip(rows, amounts, strict=True)
+    ]
+    return [f"{title}: {sentence}" for title, sentence in zip(titles, sentences, strict=True)]
 
 
 def _sentence_of(row: LedgerRow) -> str:

@@ -37,7 +37,7 @@ function entriesIn(text) {
   function contents(period) {
     if (period === "now") {
       const facts = [...form().querySelectorAll("[data-fact]")].map((part) => [part.dataset.fact, part.textContent.trim()]);
-      return [new Map(facts), new Map(controls().map((control) => [control.dataset.entry, control.value.trim()]))];
+      return [new Map(facts), new Map(controls().filter(({ value }) => value.trim()).map(({ value, dataset: { entry, size } }) => size ? [value, size] : [entry, value.trim()]))];
     }
     const place = attempt(period);
     const facts = [...place.querySelectorAll("dl > div")].map((fact) => [fact.firstElementChild.textContent, fact.lastElementChild.textContent]);
@@ -45,10 +45,20 @@ function entriesIn(text) {
     return [new Map(facts), entriesIn(place.querySelector("[data-entries]").textContent.trim())];
   }
 
+  // The values by entry that make the form like an attempt. Where every period has new entries, of different sizes, the
+  // attempt tells the size of each choice: the largest entry gets the choice that had the largest, and so on.
+  function values(entries) {
+    const sized = controls().filter((control) => control.dataset.size);
+    if (!sized.length) return entries;
+    const bySize = sized.sort((a, b) => amountIn(a.dataset.size) - amountIn(b.dataset.size));
+    const choices = [...entries].sort((a, b) => amountIn(a[1]) - amountIn(b[1]));
+    return new Map(bySize.map((control, at) => [control.dataset.entry, choices[at]?.[0]]));
+  }
+
   // ---- copying --------------------------------------------------------------------------------------
 
-  function set(values) {
-    for (const control of controls()) control.value = values(control);
+  function set(valueOf) {
+    for (const control of controls()) control.value = valueOf(control);
     form().dispatchEvent(new CustomEvent("parley:filled", { bubbles: true }));
   }
 
@@ -56,12 +66,12 @@ function entriesIn(text) {
     const button = event.target.closest("[data-copy], [data-back-to]");
     if (!button || !form()) return;
     if (button.matches("[data-back-to]")) {
-      const { values } = before;
+      const earlier = before.values;
       before = null;
-      set((control) => values.get(control.name) ?? control.value);
+      set((control) => earlier.get(control.name) ?? control.value);
     } else {
       before = { question: question(), values: new Map(controls().map((control) => [control.name, control.value])) };
-      const wanted = button.dataset.copy ? contents(button.dataset.copy)[1] : new Map();
+      const wanted = button.dataset.copy ? values(contents(button.dataset.copy)[1]) : new Map();
       set((control) => wanted.get(control.dataset.entry) ?? "");
     }
     for (const undo of document.querySelectorAll("[data-back-to]")) undo.hidden = !before;
@@ -97,6 +107,7 @@ function entriesIn(text) {
       const step = control.dataset.step === "share" ? share(now) : Number(control.dataset.step);
       const then = now + up * step;
       control.value = then >= least ? numbers.write(then) : up > 0 ? String(least) : "";
+      control.dispatchEvent(new Event("change", { bubbles: true }));
       control.form.dispatchEvent(new CustomEvent("parley:filled", { bubbles: true }));
     }
   });
@@ -130,7 +141,8 @@ function entriesIn(text) {
     const rows = [];
     let same = 0;
     for (const [mine, theirs] of [[facts, otherFacts], [entries, otherEntries]]) {
-      for (const name of new Set([...mine.keys(), ...theirs.keys()])) {
+      const names = [...new Set([...mine.keys(), ...theirs.keys()])];
+      for (const name of mine === facts ? names : names.sort((a, b) => a.localeCompare(b, undefined, { numeric: true }))) {
         const none = mine === facts ? "" : /^\d+$/.test(mine.get(name) || theirs.get(name)) ? "0" : "–";
         const a = mine.get(name) || none, b = theirs.get(name) || none;
         if (mine === entries && a === b) same += a !== none;
@@ -138,8 +150,8 @@ function entriesIn(text) {
       }
     }
     const numeric = rows.some((row) => row[3]), cut = (row) => numeric ? row : row.slice(0, 3);
-    const table = document.createElement("table"), names = [one, other].map((menu) => menu.selectedOptions[0].textContent);
-    table.createTHead().append(line(cut(["", ...names, place.dataset.difference]), true));
+    const table = document.createElement("table"), heads = [one, other].map((menu) => menu.selectedOptions[0].textContent);
+    table.createTHead().append(line(cut(["", ...heads, place.dataset.difference]), true));
     table.createTBody().append(...rows.map((row) => line(cut(row))));
     place.append(table);
     if (!same) return;

@@ -25,7 +25,7 @@ const sight = (() => {
     count();
   }
 
-  // The window ends where bars cover it: the strip above, the answers below. In another site's frame, browsers ignore this.
+  // The window ends where bars cover it: clock and bonus above, the answers below. In another site's frame, browsers ignore this.
   const heightOf = (bar) => bar && getComputedStyle(bar).position === "sticky" ? bar.offsetHeight : 0;
   let observer = null;
 
@@ -33,8 +33,8 @@ const sight = (() => {
     count();
     observer?.disconnect();
     inside.clear();
-    const [top, bottom] = [".strip", "#screen .answers"].map((bar) => heightOf(document.querySelector(bar)));
-    observer = new IntersectionObserver(note, { rootMargin: `-${top}px 0px -${bottom}px`, threshold: [0, 0.25, HALF, 0.75, 1] });
+    const [strip, bonus, answers] = [".strip", ".bonus-now", ".answers"].map((bar) => heightOf(document.querySelector(bar)));
+    observer = new IntersectionObserver(note, { rootMargin: `-${strip + bonus}px 0px -${answers}px`, threshold: [0, 0.25, HALF, 0.75, 1] });
     for (const part of document.querySelectorAll("#screen [data-block]")) observer.observe(part);
   }
 

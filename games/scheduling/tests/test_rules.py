@@ -145,3 +145,16 @@ def test_practice_period_is_not_announced_as_the_last_one():
     assert "last one" not in str(seen(play, "agent"))
     play, _events = submit(play, "agent", script_move(play, "agent", "random"))
     assert "last one" not in str(seen(play, "agent"))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_known_blocking_pairs_are_those_that_the_reports_prove(seed):
+    play, _events = start(configure(Scheduling, {"level": "basic", "periods": 12}), seed)
+    while not play.over:
+        play, _events = submit(play, "agent", script_move(play, "agent", "random"))
+    attempts = play.game.attempts(play.view("agent"))
+    known = [int(dict(attempt.facts)["Known blocking pairs"]) for attempt in attempts]
+    for count, made in zip(known, play.state.attempts, strict=True):
+        assert len(made.told) <= count <= made.blocking
+    pinned = [at for at, attempt in enumerate(attempts) if attempt.best]
+    assert pinned == [max(at for at, count in enumerate(known) if count == min(known))]

@@ -19,6 +19,8 @@ MAX_DOTS = 16
 MAX_MEDIANS = 600
 """Maximum number of rows for which intervals of medians are computed."""
 MAX_CELLS = 5_000
+NOBODY = "none"
+"""The player of a seat that some matches do not have."""
 ALL, VERIFIED = "All matches", "Without unverified ones"
 COLUMNS = (
     "outcome", text("measure", "Measure"), "n", "clusters", "estimate", "low", "high", "sd", "median",
@@ -65,7 +67,8 @@ def run(data: Data, options: Options) -> Result:
 
 def _rows(unit: Unit, by: Sequence[str], options: Options) -> pd.DataFrame:
     """Return one row per group and outcome, with intervals of the medians if there are few."""
-    groups = Groups(unit.frame if by else unit.frame.assign(**{ALL: ""}), list(by) or [ALL])
+    frame = unit.frame.fillna(dict.fromkeys(by, NOBODY)) if by else unit.frame.assign(**{ALL: ""})
+    groups = Groups(frame, list(by) or [ALL])
     few = len(unit.outcomes) * len(groups.levels) <= MAX_MEDIANS
     parts = []
     for name, heading in unit.outcomes.items():

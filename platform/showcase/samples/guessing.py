@@ -72,7 +72,7 @@ def new_study() -> Study:
                 },
                 "seats": {"*": "person"},
                 "timing": {"turn": 60, "extension": 30, "on_timeout": "agent", "stand_in": STANDIN, "returns": False},
-                "lobby": {"wait": 240, "otherwise": "leave"},
+                "lobby": {"wait": 300, "otherwise": "leave"},
                 "comprehension": {"tries": 3},
             },
             {"stage": "questions", "name": "after", "items": [thought]},

@@ -7,7 +7,7 @@ from itertools import islice
 
 import pytest
 
-from exports import parallel
+from analysis import parallel
 from exports.glee import reading
 from exports.glee.layout import game_folders
 from exports.glee.reading import Unreadable
