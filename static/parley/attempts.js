@@ -37,7 +37,7 @@ function entriesIn(text) {
   function contents(period) {
     if (period === "now") {
       const facts = [...form().querySelectorAll("[data-fact]")].map((part) => [part.dataset.fact, part.textContent.trim()]);
-      return [new Map(facts), new Map(controls().filter(({ value }) => value.trim()).map(({ value, dataset: { entry, size } }) => size ? [value, size] : [entry, value.trim()]))];
+      return [new Map(facts), new Map(controls().filter(({ value }) => value.trim()).map(({ value, dataset: { entry, size } }) => size ? [named(value), size] : [entry, named(value.trim())]))];
     }
     const place = attempt(period);
     const facts = [...place.querySelectorAll("dl > div")].map((fact) => [fact.firstElementChild.textContent, fact.lastElementChild.textContent]);
@@ -58,7 +58,10 @@ function entriesIn(text) {
   // ---- copying --------------------------------------------------------------------------------------
 
   function set(valueOf) {
-    for (const control of controls()) control.value = valueOf(control);
+    for (const control of controls()) {
+      const value = valueOf(control), option = [...(control.options ?? [])].find((one) => named(one.value) === value);
+      control.value = option?.value ?? value;
+    }
     form().dispatchEvent(new CustomEvent("parley:filled", { bubbles: true }));
   }
 
