@@ -216,3 +216,36 @@ def test_person_plays_five_periods_on_a_phone(stack, phone: OpenPage, key: str):
     tried = [name for _parts, entries in seen for _at, name, _value in entries or ()]
     assert set(TRIED.get(key, ())) <= set(tried), tried
     check_tab(page, f"{key}, over")
+
+
+@pytest.mark.slow
+def test_pricing_of_full_length_by_keyboard_alone(stack, phone: OpenPage):
+    slug, periods = "bench-pricing-keys", 100
+    config = {"periods": periods, "level": "medium", "instance_seed": 3}
+    stack.launch_study(
+        {
+            "slug": slug,
+            "title": "Keys",
+            "game": "pricing",
+            "config": config,
+            "via": "codes",
+            "roles": ["agent"],
+            "agents": {},
+        }
+    )
+    page = phone(stack.reach_first_turn(slug))
+    prices = page.locator("form.move [data-entry]")
+    page.locator("#screen").focus()
+    for period in range(periods):
+        expect(page.locator(".fact-period strong")).to_have_text(str(period + 1))
+        page.locator(".fresh").wait_for(state="detached")
+        page.keyboard.press("Enter")
+        for number in range(prices.count()):
+            expect(prices.nth(number)).to_be_focused()
+            if period == 0:
+                page.keyboard.type(str(4 + number))
+            page.keyboard.press(["ArrowUp", "ArrowDown"][period // 7 % 2])
+            page.keyboard.press("Enter")
+        page.keyboard.press("Enter")
+    walking.expect_over(page)
+    check_tab(page, "pricing of full length, over")
