@@ -26,14 +26,7 @@ def phone(browser: Browser) -> Iterator[Page]:
 
 def open_first_turn(stack, page: Page, slug: str, game: str, role: str, agent: str, **fields: object) -> str:
     """Open a participant's first turn in a new study; return the path of their page."""
-    study = {
-        "slug": slug,
-        "title": game,
-        "game": game,
-        "roles": [role],
-        "agents": agent,
-        "via": "codes",
-    }
+    study = {"slug": slug, "title": game, "game": game, "roles": [role], "agents": agent, "via": "codes"}
     stack.launch_study({**study, **fields})
     path = stack.reach_first_turn(slug)
     page.goto(stack.url + path)

@@ -507,13 +507,7 @@ def test_english_auction_continues_when_a_bidder_leaves(stack, phone: OpenPage):
     """The clock removes the person who left from the auction, and the others keep bidding."""
     values = {"players": 3, "assets": 100, "values": [80, 65, 90], "minimum_button": True}
     seats = {"p1": "person", "p2": "person", "p3": "person"}
-    clock = {
-        "on_timeout": "default",
-        "turn": 25,
-        "extension": 0,
-        "absence": 0,
-        "ready": 0,
-    }
+    clock = {"on_timeout": "default", "turn": 25, "extension": 0, "absence": 0, "ready": 0}
     plain = {"via": "open", "code_word": None}
     study = {"slug": "english", "title": "Auction", "game": "english_auction", "config": values, **plain, **clock}
     stack.launch_study({**study, "agents": {}, "seats": seats})

@@ -23,10 +23,7 @@ STACKS = ("sqlite",)
 """The pages' appearance does not depend on the database."""
 MAX_BYTES = 100_000
 """Maximum size of a first visit in bytes."""
-APPEARANCES = (
-    ("light", PHONE, ()),
-    ("dark", DESKTOP, (*DARK, "region", "page-has-heading-one")),
-)
+APPEARANCES = (("light", PHONE, ()), ("dark", DESKTOP, (*DARK, "region", "page-has-heading-one")))
 """Dark mode on a desktop repeats only the checks whose result colours or space can change."""
 GAMES = registry.keys()
 

@@ -421,13 +421,7 @@ def test_no_other_operation_works_without_a_bearer_token():
 
 # ---- testing the connection --------------------------------------------------------------------------
 
-TESTED = {
-    "back": "https://otree.example/lab",
-    "rounds": 1,
-    "cells": [],
-    "roles": [],
-    "currency": "USD",
-}
+TESTED = {"back": "https://otree.example/lab", "rounds": 1, "cells": [], "roles": [], "currency": "USD"}
 """What oTree says about a session that is in order."""
 
 
@@ -451,11 +445,7 @@ def test_a_session_that_could_not_work_is_refused_with_the_reason(study, claims,
 
 
 @pytest.mark.parametrize(
-    ("changes", "problem"),
-    [
-        ({"status": "paused"}, "not open"),
-        ({"via": "codes"}, "choose “an oTree experiment”"),
-    ],
+    ("changes", "problem"), [({"status": "paused"}, "not open"), ({"via": "codes"}, "choose “an oTree experiment”")]
 )
 def test_a_study_that_admits_no_one_is_named(study, changes, problem):
     if "via" in changes:

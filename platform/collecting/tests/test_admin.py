@@ -546,11 +546,7 @@ def test_get_requests_change_nothing(client, administrator, name):
 def test_staff_without_membership_see_nothing(client):
     collection = collection_with(Status.DONE, failed=1, budget=Decimal(5))
     staff(client)
-    for url in (
-        page_of(collection),
-        action_url(collection, "progress"),
-        action_url(collection, "file"),
-    ):
+    for url in (page_of(collection), action_url(collection, "progress"), action_url(collection, "file")):
         assert client.get(url).status_code == 404
     for name in ACTIONS:
         assert client.post(action_url(collection, name), {"budget": "9"}).status_code == 404

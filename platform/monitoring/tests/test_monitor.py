@@ -179,9 +179,7 @@ def test_model_health_uses_only_this_studys_calls():
     for outcome in ["move", "move", "rule_break", "failed"]:
         add_call(match, outcome=outcome)
     Circuit.objects.create(
-        endpoint="openai",
-        open_until=timezone.now() + timedelta(seconds=9),
-        changed_at=timezone.now(),
+        endpoint="openai", open_until=timezone.now() + timedelta(seconds=9), changed_at=timezone.now()
     )
     (model,) = current_status(study).models
     assert (model.calls, model.errors, model.rule_break_percent) == (4, 1, 33)
