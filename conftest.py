@@ -206,3 +206,11 @@ def _empty_database(_test: object) -> None:
 def database(db: None) -> str:
     """Set up the test database and return its kind, "sqlite" or "postgres"."""
     return KIND
+
+
+@pytest.fixture
+def boss(client: Any, db: None) -> Any:
+    """Return a superuser, who has signed in with the test's client."""
+    from studies.tests import kit
+
+    return kit.administrator(client)
