@@ -120,7 +120,7 @@ def test_person_plays_five_periods_on_a_phone(stack, phone: OpenPage, key: str):
     if config.get("practice"):
         expect(page.locator("main")).to_contain_text("it does not count")
         play_period(page, 0)
-        expect(page.locator("main")).to_contain_text("From now on, every period counts")
+        expect(page.locator("main")).to_contain_text("every period counts")
     for period in range(PERIODS):
         fact = page.locator(".fact-question strong" if key == "patience" else ".fact-period strong")
         expect(fact).to_have_text(f"{period + 1} of 6" if key == "patience" else str(period + 1))

@@ -126,7 +126,7 @@ def test_page_starts_judging_and_offers_labels(client, standin, played):
         in client.get(reverse("admin:collecting_collection_change", args=[played.pk])).content.decode()
     )
     refused = client.post(f"{address}begin/", {"first": "script:nash"})
-    assert "A judge must be a model" in refused.content.decode()
+    assert "judge must be a model" in refused.content.decode()
     assert not JudgingRun.objects.exists()
     assert client.post(f"{address}begin/", {"first": FIRST, "second": SECOND, "cap": "5"}).status_code == 302
     runs.run(JudgingRun.objects.get().pk)

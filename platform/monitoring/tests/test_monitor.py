@@ -271,7 +271,7 @@ def test_stuck_match_is_ended_with_pay_and_a_permanent_reason(client, boss):
     assert (match.status, match.ending, person.state) == ("abandoned", "opponent_failed", "opponent_failed")
     assert {row.reason for row in LedgerRow.objects.filter(enrolment=person)} == {"base", "bonus"}
     page = client.get(person.get_absolute_url()).content.decode()
-    assert "The people who run this study ended the game" in page and "stopped answering" not in page
+    assert "this study ended the game" in page and "stopped answering" not in page
     record = Record.objects.get(action="match_ended")
     assert (record.by, record.of_key) == ("boss", str(study.pk))
     assert record.details == {"match": str(match.uid), "reason": "the endpoint is down"}

@@ -63,7 +63,7 @@ def test_matches_of_the_same_people_have_no_interval(client):
     assert [estimate.interval for outcome in preview(study).outcomes for estimate in outcome.estimates] == [""] * 5
     kit.administrator(client)
     page = client.get(reverse("monitoring:now", args=[study.pk])).content.decode()
-    assert "the matches depend on each other" in page and "with 95% intervals" not in page
+    assert "matches depend on each other" in page and "with 95% intervals" not in page
 
 
 def test_page_warns_against_optional_stopping(client):
@@ -72,5 +72,5 @@ def test_page_warns_against_optional_stopping(client):
     tally_everything()
     kit.administrator(client)
     page = client.get(reverse("monitoring:now", args=[study.pk])).content.decode()
-    assert "Don't use this to decide when to stop." in page
+    assert "Don't use this to decide" in page
     assert 'id="m-outcomes"' in page

@@ -82,7 +82,7 @@ def test_trial_shows_model_time_and_tokens(client: Client, boss, maker):
 
 def test_trial_shows_missing_tool_support(client: Client, boss):
     with OpenAIStandIn(["ready"], features=ALL_FEATURES - {"tools"}) as standin:
-        assert "support tools. Turn off “supports tools”" in press_test(client, endpoint_at(standin))
+        assert "Turn off “supports tools”" in press_test(client, endpoint_at(standin))
 
 
 @pytest.mark.parametrize(
@@ -131,7 +131,7 @@ def test_price_rows_are_dated_today(client: Client, boss):
     assert endpoint.prices == {"small": {"input": 0.15, "output": 0.6}}
     assert endpoint.prices_as_of == timezone.localdate()
     refused = client.post(ADD, {**typed(name="b"), "prices-model": ["x"], "prices-input": ["much"]})
-    assert "two prices in dollars for “x”" in " ".join(refused.context["adminform"].form.errors["prices"])
+    assert "prices in dollars for “x”" in " ".join(refused.context["adminform"].form.errors["prices"])
 
 
 def test_empty_price_rows_are_ignored(client: Client, boss):

@@ -84,12 +84,12 @@ def test_problem_report_extends_the_turn_once():
     visitor = arrived_visitor().walk_to("match")
     deadline = visitor.match().open_turns()["alice"].deadline
     page = text_of(visitor.client.get(f"{visitor.url}problem/"))
-    assert "Time for your answer in the game:" in page and "We added 60 seconds" in page
+    assert "your answer in the game:" in page and "We added 60 seconds" in page
     extended_deadline = visitor.match().open_turns()["alice"].deadline
     assert (extended_deadline - deadline).total_seconds() == 60
     visitor.client.get(f"{visitor.url}problem/")
     assert visitor.match().open_turns()["alice"].deadline == extended_deadline
-    assert "Time for your answer in the game:" in text_of(visitor.client.get(f"{visitor.url}leave/"))
+    assert "your answer in the game:" in text_of(visitor.client.get(f"{visitor.url}leave/"))
 
 
 def test_reaccepted_task_must_be_returned():
@@ -110,7 +110,7 @@ def test_linear_rule_example_uses_its_rate():
 def test_quiz_with_several_questions_says_so():
     contest = {"game": "beauty_contest", "roles": ["p1"], "agents": "script:random"}
     visitor = arrived_visitor(**contest, config={"players": 2, "runs": 1})
-    assert "play one game, and answer a few questions about it" in text_of(visitor.see())
+    assert "few questions about it" in text_of(visitor.see())
     visitor.walk_to("match")
     match = visitor.match()
     visitor.move("p1", answer="10")

@@ -167,7 +167,7 @@ def test_unknown_step_or_side_is_not_found(client, match, address):
 
 
 def test_unknown_role_has_no_screen(client, match):
-    assert "This game has no such role" in screen(client, match, 2, "after", "nobody").content.decode()
+    assert "game has no such role" in screen(client, match, 2, "after", "nobody").content.decode()
 
 
 # ---- model calls -----------------------------------------------------------------------------------------
