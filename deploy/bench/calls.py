@@ -50,7 +50,7 @@ def report(options: argparse.Namespace) -> None:
             use_endpoints({NAME: Endpoint(NAME, protocol, address, "sk-bench", concurrency=at_once)}.get)
             before = memory(os.getpid()).resident
             measured = asyncio.run(_calls(at_once, options.seconds, server))
-            costs = [1000 * used / len(measured.times) for used in measured.cpu.values()]
+            costs = [1000 * used / max(1, len(measured.times)) for used in measured.cpu.values()]
             times, after = measured.milliseconds(0.5, 0.95), memory(os.getpid()).resident
             shares = [measured.rate, *times, *costs, measured.busy, before, after]
             table.row(protocol, at_once, *shares, errors=measured.errors)
