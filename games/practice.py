@@ -15,7 +15,22 @@ from typing import Any, Generic, Literal, Self, TypeVar
 
 from pydantic import Field, TypeAdapter
 
-from games.interface import Chance, Form, Json, Move, MoveData, Payoffs, Prospect, Role, Script, Text, Turn, View
+from games.interface import (
+    Chance,
+    Form,
+    Json,
+    Move,
+    MoveData,
+    MoveWarning,
+    Payoffs,
+    Prospect,
+    Role,
+    Script,
+    Text,
+    Turn,
+    Usual,
+    View,
+)
 from games.periods import AGENT, C, PeriodGame, S
 from games.words import gettext as _
 
@@ -138,6 +153,12 @@ class WithPractice(PeriodGame[C, S], Generic[C, S]):
 
     def refuse(self, state: S, role: Role, move: Any) -> str | None:
         return None if isinstance(move, BeginMove) else super().refuse(state, role, move)
+
+    def warning(self, state: S, role: Role, move: Any) -> MoveWarning | None:
+        return None if isinstance(move, BeginMove) else super().warning(state, role, move)
+
+    def usual(self, state: S, role: Role) -> Mapping[str, Usual]:
+        return {} if self.begins_next(state) else super().usual(state, role)
 
     def apply(self, state: S, moves: Mapping[Role, Any], chance: Chance) -> S:
         practice = self.practice_state(state)

@@ -66,6 +66,8 @@ def test_practice_is_labelled_and_leaves_nothing_behind(key):
         play, _events = submit(play, role, script_move(play, role, "random"))
     assert list(texts(play, role))[:3] == ["practice_over", "status", "outcome"]
     assert play.forms(role) == (BEGIN,)
+    assert play.game.warning(play.state, role, BEGIN.model(begin="now")) is None
+    assert play.game.usual(play.state, role) == {}
     play, _events = submit(play, role, {"begin": "now"})
     (without, _events), _role = play_of(key)
     said = "Practice is over: from now on, every period counts. "
@@ -108,6 +110,7 @@ def test_practice_ends_early_when_solved():
     (play, _events), role = play_of("scheduling", practice=True)
     play, _events = submit(play, role, script_move(play, role, "optimum"))
     assert play.forms(role) == (BEGIN,)
+    assert play.game.warning(play.state, role, BEGIN.model(begin="now")) is None
     moves = [(role, {"assignment": {}}), (role, {"begin": "now"}), *[(role, {"assignment": {}})] * 2]
     assert [phase for _period, phase in play.game.stages(moves)] == ["practice"] * 2 + ["submission"] * 2
 

@@ -465,7 +465,7 @@ function fieldsOf(form) {
 }
 
 function keepDraft(form) {
-  if (!form?.dataset.move) return;
+  if (!form?.dataset?.move) return;
   hideWarning(form);
   if (draft.question !== answering) draft = { question: answering, forms: {} };
   const filled = fieldsOf(form).filter((field) => !["checkbox", "radio"].includes(field.type) || field.checked);
