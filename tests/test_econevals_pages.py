@@ -129,7 +129,14 @@ def assign(page: Page, period: int) -> None:
 
 
 def choose(page: Page, period: int) -> None:
-    page.locator(f'form.move button[value="{"AB"[period % 2]}"]').click()
+    """Choose A and B in turn; from the second question on, by keyboard."""
+    button = page.locator(f'form.move button[value="{"AB"[period % 2]}"]')
+    if not period:
+        return button.click()
+    page.locator(".fresh").wait_for(state="detached")
+    page.locator("#screen").press("12"[period % 2])
+    expect(button).to_be_focused()
+    page.keyboard.press("Enter")
 
 
 def compete(page: Page, period: int) -> None:
@@ -201,13 +208,14 @@ def test_person_plays_five_periods_on_a_phone(stack, phone: OpenPage, key: str):
                 expect(page.get_by_role("tab", name="So far")).to_have_accessible_name("So far (new)")
                 page.get_by_role("tab", name="So far").click()
                 page.locator("summary", has_text="Your notes").click()
-                check_tab(page, f"{key}, period {period}, so far")
                 expect(page.locator("main table", has_text="dearer sold less")).to_be_visible()
+                check_tab(page, f"{key}, period {period}, so far")
                 page.get_by_role("tab", name="Now").click()
             check_tab(page, f"{key}, period {period}")
         assert page.evaluate("document.scrollingElement.scrollWidth") <= PHONE["width"], (key, period)
         play_period(page, period)
     if key == "patience":
+        expect(page.locator(".fact-question strong")).to_have_text("6 of 6")
         play_period(page, PERIODS)
     walking.expect_over(page)
     seen = stack.call("tests.actions.seen_before_moves", slug)
@@ -219,7 +227,7 @@ def test_person_plays_five_periods_on_a_phone(stack, phone: OpenPage, key: str):
 
 def press_once_calm(page: Page) -> None:
     """Press the button that has the focus, once the page no longer takes it for a second click."""
-    expect(page.locator("#screen")).not_to_have_class(re.compile("fresh"))
+    page.locator(".fresh").wait_for(state="detached")
     page.keyboard.press("Enter")
 
 
@@ -252,3 +260,36 @@ def test_a_plan_of_a_hundred_offers_is_made_by_keyboard_alone(stack, phone: Open
             assert page.locator(".basket [data-offer]").count() > 0
             assert page.evaluate("document.scrollingElement.scrollHeight") < LONGEST_PLAN
     walking.expect_over(page)
+
+
+@pytest.mark.slow
+def test_pricing_of_full_length_by_keyboard_alone(stack, phone: OpenPage):
+    slug, periods = "bench-pricing-keys", 100
+    config = {"periods": periods, "level": "medium", "instance_seed": 3}
+    stack.launch_study(
+        {
+            "slug": slug,
+            "title": "Keys",
+            "game": "pricing",
+            "config": config,
+            "via": "codes",
+            "roles": ["agent"],
+            "agents": {},
+        }
+    )
+    page = phone(stack.reach_first_turn(slug))
+    prices = page.locator("form.move [data-entry]")
+    page.locator("#screen").focus()
+    for period in range(periods):
+        expect(page.locator(".fact-period strong")).to_have_text(str(period + 1))
+        page.locator(".fresh").wait_for(state="detached")
+        page.keyboard.press("Enter")
+        for number in range(prices.count()):
+            expect(prices.nth(number)).to_be_focused()
+            if period == 0:
+                page.keyboard.type(str(4 + number))
+            page.keyboard.press(["ArrowUp", "ArrowDown"][period // 7 % 2])
+            page.keyboard.press("Enter")
+        page.keyboard.press("Enter")
+    walking.expect_over(page)
+    check_tab(page, "pricing of full length, over")

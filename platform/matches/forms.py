@@ -32,13 +32,15 @@ FORM = "!form"
 """Name of the control that says which form was sent."""
 CONFIRMED = "!sure"
 """Name of the control that confirms a move after a warning; its value may name a pressed button for "none"."""
+REPLACES = "!replaces"
+"""Name of the control with the number of the event of the sealed answer that this one replaces."""
 AGE = "!age"
 """How many milliseconds ago the participant made the move, if the page says so."""
 SIGHT = "!sight"
 """How many milliseconds each block was in sight since the question was shown, as JSON, if the page says so."""
 TRIES = "!tries"
 """What the participant tried since the question was shown, as JSON, if the page says so."""
-_RESERVED = frozenset({"answering", "position", "csrfmiddlewaretoken", FORM, CONFIRMED, AGE, SIGHT, TRIES})
+_RESERVED = frozenset({"answering", "position", "csrfmiddlewaretoken", FORM, CONFIRMED, REPLACES, AGE, SIGHT, TRIES})
 NONE = "!none"
 """Suffix of the control that chooses "none" for a field."""
 NULL = "null"
@@ -322,7 +324,7 @@ def _text(value: Any) -> str:
 
 def typed(value: float) -> str:
     """Return a number as typed in the page's language; a fourth decimal keeps three from looking like thousands."""
-    text = str(value)
+    text = str(value).removesuffix(".0")
     text += "0" if re.search(r"\.\d{3}$", text) else ""
     return text.replace(".", formats.get_format("DECIMAL_SEPARATOR"))
 
