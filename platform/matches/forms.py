@@ -322,7 +322,7 @@ def _text(value: Any) -> str:
 
 def typed(value: float) -> str:
     """Return a number as typed in the page's language; a fourth decimal keeps three from looking like thousands."""
-    text = str(value)
+    text = str(value).removesuffix(".0")
     text += "0" if re.search(r"\.\d{3}$", text) else ""
     return text.replace(".", formats.get_format("DECIMAL_SEPARATOR"))
 
