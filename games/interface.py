@@ -493,6 +493,8 @@ class Game(ABC, Generic[C, S]):
     """What is told as published; None: the game's own view leaves out what is not."""
     questions: ClassVar[tuple[Question, ...]] = ()
     """The questions before play, if every role of every configuration has the same."""
+    answers_can_change: ClassVar[bool] = True
+    """Whether people may replace a sealed move until the turn closes. The others learn only of the last one."""
     open_moves: ClassVar[int] = 100
     """How many moves that leave the turn open a role may make in one turn."""
 
@@ -832,7 +834,8 @@ class Event:
     """One line of a match's log, numbered 1, 2, 3…
 
     Kinds: "start" {game, rules_version, seed}, "draw" {name, value, known_to}, "move" {role, move}
-    (with `by` if someone other than the seat's player made it), "end" {payoffs, metrics},
+    (with `by` if someone other than the seat's player made it, and with `replaces`, the number of the sealed move in
+    whose place it counts), "end" {payoffs, metrics},
     "abandoned" {reason, role?}.
     """
 

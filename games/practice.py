@@ -28,6 +28,7 @@ from games.interface import (
     Script,
     Text,
     Turn,
+    Usual,
     View,
 )
 from games.periods import AGENT, C, PeriodGame, S
@@ -155,6 +156,9 @@ class WithPractice(PeriodGame[C, S], Generic[C, S]):
 
     def warning(self, state: S, role: Role, move: Any) -> MoveWarning | None:
         return None if isinstance(move, BeginMove) else super().warning(state, role, move)
+
+    def usual(self, state: S, role: Role) -> Mapping[str, Usual]:
+        return {} if self.begins_next(state) else super().usual(state, role)
 
     def apply(self, state: S, moves: Mapping[Role, Any], chance: Chance) -> S:
         practice = self.practice_state(state)

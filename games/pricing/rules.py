@@ -117,7 +117,7 @@ class Pricing(Benchmark[PricingConfig, Sales]):
             advised = Usual(state.instance.advised_price(0), _("the highest recommended price"), only_above=True)
             return {f"prices:{name}": advised for name in state.instance.names}
         return {
-            f"prices:{name}": Usual(price, _("your last price of {product}").format(product=name))
+            f"prices:{name}": Usual(price, _("your last price of {product}").format(product=name.replace("_", " ")))
             for name, price in state.sales[-1].prices.items()
         }
 

@@ -67,6 +67,7 @@ def test_practice_is_labelled_and_leaves_nothing_behind(key):
     assert list(texts(play, role))[:3] == ["practice_over", "status", "outcome"]
     assert play.forms(role) == (BEGIN,)
     assert play.game.warning(play.state, role, BEGIN.model(begin="now")) is None
+    assert play.game.usual(play.state, role) == {}
     play, _events = submit(play, role, {"begin": "now"})
     (without, _events), _role = play_of(key)
     said = "Practice is over: from now on, every period counts. "

@@ -192,6 +192,9 @@ class Decisions:
         "despite the last one; empty if there were none.",
         values="shown [text], confirmed true or false",
     )
+    changed = column.boolean(
+        "Whether it replaced an earlier answer to the same question, which is in the transcript.", values="true, false"
+    )
     answered = column.boolean(
         "Whether the turn was answered; if not, the clock moved, and seconds is how long the turn was open.",
         values="true, false",
@@ -220,7 +223,7 @@ class Messages:
 
 def match_rows(line: Transcript) -> Iterator[Row]:
     """Yield the row of matches.csv."""
-    seats, own = line["seats"], _moves(line)
+    seats, own = line["seats"], counted_moves(line)
     told = [seat["told"] for seat in seats.values() if seat["told"]]
     of_seats: dict[str, Any] = {}
     for role, seat in seats.items():
@@ -242,7 +245,7 @@ def match_rows(line: Transcript) -> Iterator[Row]:
 def seat_rows(line: Transcript) -> Iterator[Row]:
     """Yield the rows of seats.csv."""
     for role, seat in line["seats"].items():
-        own = [move for move in _moves(line) if move["role"] == role]
+        own = [move for move in counted_moves(line) if move["role"] == role]
         told, begin = seat["told"], f"{role}_"
         yield Row(
             **{**seat, **_reasons(seat["reasons"])},
@@ -271,7 +274,7 @@ def round_rows(line: Transcript) -> Iterator[Row]:
 def decision_rows(line: Transcript) -> Iterator[Row]:
     """Yield the rows of decisions.csv."""
     match, players = line["match"], line["players"]
-    for place, event in enumerate(_moves(line), start=1):
+    for place, event in enumerate(counted_moves(line), start=1):
         role, by = event["role"], event.get("by")
         yield Row(
             match=match,
@@ -281,6 +284,7 @@ def decision_rows(line: Transcript) -> Iterator[Row]:
             player=players[role],
             by=by,
             move=event["move"],
+            changed="replaces" in event,
             answered=by != "clock",
             **_NO_TURN | event["turn"],
         )
@@ -288,7 +292,7 @@ def decision_rows(line: Transcript) -> Iterator[Row]:
 
 def message_rows(line: Transcript) -> Iterator[Row]:
     """Yield the rows of messages.csv."""
-    for event in _moves(line):
+    for event in counted_moves(line):
         if (words := event["move"].get("message")) is not None:
             yield Row(
                 match=line["match"],
@@ -307,8 +311,10 @@ _NO_TURN = dict.fromkeys(
 """What a turn does not say has no value."""
 
 
-def _moves(line: Transcript) -> list[Mapping[str, Any]]:
-    return [event for event in line["events"] if event["kind"] == "move"]
+def counted_moves(line: Transcript) -> list[Mapping[str, Any]]:
+    """Return the moves of a transcript without those that were replaced (`games.play.moves_that_count`)."""
+    replaced = {event.get("replaces") for event in line["events"]}
+    return [event for event in line["events"] if event["kind"] == "move" and event["number"] not in replaced]
 
 
 def _reasons(reasons: list[str]) -> dict[str, str | None]:

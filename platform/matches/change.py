@@ -68,6 +68,8 @@ class Change:
         self._frames_for: set[Role] = set()
         self._marks_changed = False
         self._replaced: set[Role] = set()
+        self._sealed: games.play.Play | None = None
+        self._replaces: int | None = None
         self.absences: dict[Role, dict[str, Any]] = dict(match.absences)
 
     @classmethod
@@ -119,7 +121,10 @@ class Change:
             self._is_back(role)
         elif away.has_lost_connection(absence):
             self._set_absence(role, used=away.used_seconds(absence, answered, self.uptime))
-        next_play, events = games.play.submit(self.play, role, move, by=by)
+        sealed, self._sealed = self._sealed, None
+        next_play, events = games.play.submit(
+            sealed or self.play, role, move, by=by, replaces=self._replaces if sealed else None
+        )
         if answered.shown_at is None:
             answered = replace(answered, shown_at=shown_at)
         stays_open = not games.play.ends_turn(self.play, role, move)
@@ -128,6 +133,28 @@ class Change:
             if absence.get("returning"):
                 self._take_seat_back(role)
         self._follow(next_play, events, answered=answered, clock_of=answered if stays_open else None, on_page=on_page)
+
+    def reopen(self, role: Role, number: int) -> None:
+        """Ask the participant again until their next move replaces the sealed one, event `number`.
+
+        Nobody else is told.
+
+        Raises:
+            Refused: it can no longer be replaced.
+        """
+        reopened = self.play.reopened(role, number)
+        answer = self.match.events.only("asked_at", "shown_at").get(number=number)
+        turn = OpenTurn(
+            role,
+            reopened.opened[role],
+            by_agent=False,
+            opened_at=answer.asked_at or self.now,
+            deadline=self.now,
+            shown_at=answer.shown_at,
+        )
+        self.turns = {**self.turns, role: turn}
+        self._sealed, self._replaces, self.play = self.play, number, reopened
+        self._frames_for.add(role)
 
     def abandon(self, reason: str, role: Role | None) -> None:
         """End the match without a result."""
@@ -346,12 +373,13 @@ class Change:
         agent_turns = [
             turn for role, turn in self.turns.items() if turn.by_agent and turn is not self._turns_before.get(role)
         ]
+        tells_marks = self._replaces is None and (self._rows or (self._marks_changed and not self.match.blind))
         announce.when_committed(
             self.match,
             self.play,
             turns=agent_turns,
             frames_for=self._frames_for if self.play.step == self._step_before and not self.play.over else None,
-            marks_after=self._last_before if self._rows or (self._marks_changed and not self.match.blind) else None,
+            marks_after=self._last_before if tells_marks else None,
             replaced=self._replaced,
         )
 

@@ -54,6 +54,9 @@ def handle_move(seat: Seat, posted: Mapping[str, str], *, shown_at: datetime | N
         confirmed=bool(posted.get(forms.CONFIRMED)),
     )
 
+    replaces = posted.get(forms.REPLACES, "")
+    replaced = int(replaces[:12]) if replaces.isascii() and replaces.isdecimal() else None
+
     def read_move(play: Play) -> dict[str, Any]:
         form = forms.form_for(play.forms(seat.role), posted)
         known = _ACTIONS.union(forms.controls(forms.fields_of(form.model)))
@@ -71,12 +74,13 @@ def handle_move(seat: Seat, posted: Mapping[str, str], *, shown_at: datetime | N
             shown_at=shown_at,
             made_at=_time_made(posted.get(forms.AGE, "")),
             on_page=on_page,
+            replaces=replaced,
         )
     except _NeedsConfirmation as needed:
         services.note_attempt(match_id=seat.match_id, role=seat.role, answering=answering, warned=str(needed))
         return {"type": "warning", "form": needed.form, "words": str(needed), "button": needed.button}
     except Stale as stale:
-        return _outcome_of_second_answer(seat, answering, posted) or {"type": "stale", "reason": str(stale)}
+        return _outcome_of_second_answer(seat, answering, posted, replaced) or {"type": "stale", "reason": str(stale)}
     except Refused as refused:
         services.note_attempt(match_id=seat.match_id, role=seat.role, answering=answering)
         return {"type": "refused", "errors": {refused.field or "": refused.plain}}
@@ -105,12 +109,16 @@ def _tries(posted: str) -> list[Any]:
         return []
 
 
-def _outcome_of_second_answer(seat: Seat, answering: int, posted: Mapping[str, str]) -> dict[str, Any] | None:
+def _outcome_of_second_answer(
+    seat: Seat, answering: int, posted: Mapping[str, str], replaced: int | None
+) -> dict[str, Any] | None:
     """Return the outcome of an answer to a question that the participant has already answered; None if they have not.
 
     The same answer again, from a second press or a page that reconnected, is taken as the first.
     """
     moves = Event.objects.filter(match=seat.match_id, kind="move", role=seat.role, number__gt=answering)
+    if replaced is not None:
+        moves = moves.filter(data__replaces=replaced)
     first = moves.order_by("number").first()
     if first is None or "by" in first.data:
         return None

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -15,8 +15,8 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from pydantic import ValidationError
 
-from games.interface import OBSERVER, Form, Role, Text, View
-from games.play import Play
+from games.interface import OBSERVER, Form, MoveData, Role, Text, View
+from games.play import Play, form_for
 from games.practice import PRACTICE_OVER
 from matches import bonus, forms
 from matches.absences import Absence, is_away, must_say_so
@@ -252,8 +252,20 @@ def render_screen(
     after = select_template([*(f"{key}/after.html" for key in own), "play/nothing.html"])
     context["past"] = mark_safe(after.render(context).strip())
     context["keeps_past"] = after.template.name != "play/nothing.html"
-    endings = {form.name: _Endings(play, role, form) for form in play.forms(role)} if open_forms else {}
-    context["form_templates"] = [
+    context["form_templates"] = _with_templates(play, role, open_forms)
+    changes = None if "agent" in absence else play.changeable(role)
+    if changes is not None:
+        again = play.reopened(role, changes)
+        changed_forms = [forms.bind(form, posted, errors) for form in _beginning_with(again, role, play.sealed[role])]
+        context["changes"], context["answered"] = changes, play.opened[role]
+        context["changed_forms"] = _with_templates(again, role, changed_forms)
+    return get_template("play/screen.html").render(context)
+
+
+def _with_templates(play: Play, role: Role, bound: Sequence[forms.BoundForm]) -> list[tuple[forms.BoundForm, str, Any]]:
+    """Return forms with their templates, and which of their choices end the game."""
+    key, endings = play.game.key, {form.name: _Endings(play, role, form) for form in play.forms(role)} if bound else {}
+    return [
         (
             form,
             select_template(
@@ -261,9 +273,15 @@ def render_screen(
             ).template.name,
             endings.get(form.name, ()),
         )
-        for form in open_forms
+        for form in bound
     ]
-    return get_template("play/screen.html").render(context)
+
+
+def _beginning_with(play: Play, role: Role, answer: MoveData) -> list[Form]:
+    """Return the forms that can replace this sealed answer; its own form begins with it."""
+    ending = [form for form in forms.shown_forms(play, role) if form.ends_turn]
+    own = form_for(ending, answer)
+    return [replace(form, begins_with=answer) if form is own else form for form in ending]
 
 
 def meanwhile_text(absence: Absence, *, is_asked: bool) -> str:

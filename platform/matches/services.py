@@ -17,7 +17,7 @@ from django.utils.translation import gettext as _
 
 import games.play
 from games import registry
-from games.errors import GameError
+from games.errors import GameError, Refused
 from games.interface import MoveData, Role
 from games.play import Play, script_move
 from llm_agents.agent import spec_of
@@ -189,6 +189,7 @@ def submit_move(
     keeps_moving: bool = False,
     made_at: datetime | None = None,
     on_page: OnPage | None = None,
+    replaces: int | None = None,
 ) -> MoveResult:
     """Make one move, whether from a screen, an agent or the clock.
 
@@ -201,15 +202,18 @@ def submit_move(
         made_at: of a move from a participant's page, when they made it according to the page (now, if it does not
             say); None: the move is not from a page.
         on_page: what the participant saw, tried and confirmed on the page before the move.
+        replaces: the number of the participant's sealed move in whose place this one counts.
 
     Raises:
         Stale: the turn is no longer open, its time is up, or an agent answers it; nothing changed.
         Refused: the move is not allowed; nothing changed.
     """
     change = Change.begin(match_id)
+    if replaces is not None:
+        _reopen(change, role, replaces)
     play = change.play
     _refuse_stale(play, role, answering)
-    if made_at is not None:
+    if made_at is not None and replaces is None:
         _refuse_late(change, role, made_at)
     change.move(role, move(play) if callable(move) else move, by=by, shown_at=shown_at, on_page=on_page)
     while keeps_moving and callable(move) and role in change.play.waiting_for():
@@ -218,6 +222,14 @@ def submit_move(
         _let_scripts_play(change)
     _finish(change)
     return MoveResult(change.play, change.moves)
+
+
+def _reopen(change: Change, role: Role, number: int) -> None:
+    """Open the participant's question again, whose sealed answer is to be replaced; the answer counts until then."""
+    try:
+        change.reopen(role, number)
+    except Refused as refused:
+        raise Stale(str(refused)) from None
 
 
 def _refuse_stale(play: Play, role: Role, answering: int) -> None:

@@ -383,7 +383,9 @@ def default_consent(plan: Plan, outlook: Outlook) -> str:
         tasks = _("You will read the rules and play one game.")
     waiting_sentence = waiting_promise(plan, outlook.longest) if outlook.longest is not None else ""
     disclosure_text = outlook.disclosures[plan.told.others].get("words")
-    tasks = " ".join(filter(None, [tasks, disclosure_text, waiting_sentence]))
+    before = any(stage.comprehension is not None for stage in plan.games())
+    questions_first = _("Before you play, you answer a few questions about the rules.") if before else ""
+    tasks = " ".join(filter(None, [tasks, questions_first, disclosure_text, waiting_sentence]))
     rule = plan.pay.rule_for()
     pay = [pay_promise(rule, outlook.averages, alike=outlook.alike)]
     if len(outlook.averages) < 2:

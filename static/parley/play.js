@@ -250,6 +250,7 @@ function waitForOthers(news) {
   updateTitle();
   refocus();
   announce(`${place.dataset.answered} ${news.awaited}`);
+  if (place.hasAttribute("data-changeable")) sync();     // brings the form with which the answer can be changed
 }
 
 // ---- while an opponent thinks: its text so far, and what happens if it doesn't answer -----------------
@@ -455,7 +456,7 @@ function fieldsOf(form) {
 }
 
 function keepDraft(form) {
-  if (!form?.dataset.move) return;
+  if (!form?.dataset?.move) return;
   hideWarning(form);
   if (draft.question !== answering) draft = { question: answering, forms: {} };
   const filled = fieldsOf(form).filter((field) => !["checkbox", "radio"].includes(field.type) || field.checked);

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+from concurrent.futures import Future
 from datetime import timedelta
 
 import pytest
 from django.utils import timezone, translation
 
-from matches import forms, intake, screens, services
-from matches.models import Event, Seat
+from games.play import replay_events
+from matches import channels, forms, intake, screens, services
+from matches.models import Event, Match, Seat
 from participants.models import Enrolment
 from participants.services import expiry_after
 from participants.states import State
@@ -193,3 +195,61 @@ def test_time_in_sight_is_recorded_with_the_move(posted, kept):
 def test_what_was_tried_is_recorded_as_numbers_of_the_forms_own_controls(posted, kept):
     assert intake.handle_move(seat(), posted_fields(answer="50", **{forms.TRIES: posted}))["type"] == "taken"
     assert Event.objects.get(kind="move").tries == kept
+
+
+def two_seats() -> tuple[Seat, Seat]:
+    """Return the seats of two participants in a contest of two runs."""
+    people = [
+        Enrolment.objects.create(steps=[{"kind": "match"}], expires_at=expiry_after(60), state=State.PLAYING)
+        for _number in range(2)
+    ]
+    players = {f"p{number}": services.Player(enrolment=one, step=0) for number, one in enumerate(people, start=1)}
+    config = {"players": 2, "runs": 2}
+    match = services.open_match(game="beauty_contest", config=config, players=players, seed=1)
+    first, second = Seat.objects.filter(match=match).order_by("role")
+    return first, second
+
+
+def test_a_sealed_answer_can_be_replaced_until_everybody_has_answered():
+    first, second = two_seats()
+    assert intake.handle_move(first, posted_fields(answer="50"))["type"] == "taken"
+    change = posted_fields(answer="40", **{forms.REPLACES: "2"})
+    assert intake.handle_move(first, change)["type"] == "taken"
+    assert intake.handle_move(first, change) == {"type": "taken", "last": 3, "over": False, "again": True}
+    assert intake.handle_move(first, {**change, "answer": "30"})["type"] == "stale", "it replaces what is replaced"
+    assert intake.handle_move(first, posted_fields(answer="50"))["again"], "the first one was delivered twice"
+    assert intake.handle_move(second, posted_fields(answer="20"))["type"] == "taken"
+    match = Match.objects.get(pk=first.match_id)
+    logged = [(event.number, event.role, event.data["move"]["answer"]) for event in match.events.filter(kind="move")]
+    assert logged == [(2, "p1", 50.0), (3, "p1", 40.0), (4, "p2", 20.0)]
+    assert match.events.get(number=3).asked_at == match.events.get(number=2).asked_at
+    assert match.play().state.runs == ((40.0, 20.0),)
+    assert replay_events(match.configured(), match.log()).state == match.play().state
+    late = intake.handle_move(first, posted_fields(answer="10", **{forms.REPLACES: "3"}))
+    assert late["type"] == "stale" and match.play().state.runs == ((40.0, 20.0),)
+
+
+def test_nobody_else_is_told_that_an_answer_was_replaced(monkeypatch, django_capture_on_commit_callbacks):
+    first, _second = two_seats()
+    intake.handle_move(first, posted_fields(answer="50"))
+    sent = []
+    monkeypatch.setattr(channels, "send_to_pages", lambda match, message: sent.append(message) or Future())
+    before = screens.frame(Match.objects.get(pk=first.match_id), "p2")
+    with django_capture_on_commit_callbacks(execute=True):
+        intake.handle_move(first, posted_fields(answer="40", **{forms.REPLACES: "2"}))
+    assert [(message["type"], list(message["frames"])) for message in sent] == [("match.moved", ["p1"])]
+    after = screens.frame(Match.objects.get(pk=first.match_id), "p2")
+    assert before["html"] == after["html"] and "Change my answer" not in after["html"]
+
+
+def test_the_page_offers_to_change_ones_own_answer_but_not_one_of_the_clock():
+    first, second = two_seats()
+    intake.handle_move(first, posted_fields(answer="50"))
+    page = screens.frame(Match.objects.get(pk=first.match_id), "p1")
+    assert page["answering"] is None and 'name="!replaces" value="2"' in page["html"] and 'value="50"' in page["html"]
+    services.submit_move(match_id=first.match_id, role="p2", answering=1, move={"answer": 5}, by="clock")
+    services.submit_move(match_id=first.match_id, role="p2", answering=3, move={"answer": 5}, by="clock")
+    match = Match.objects.get(pk=first.match_id)
+    assert "Change my answer" not in screens.frame(match, "p2")["html"]
+    refused = intake.handle_move(second, {**posted_fields(answer="9", **{forms.REPLACES: "4"}), "answering": "3"})
+    assert refused["type"] == "stale"

@@ -7,8 +7,10 @@ from decimal import Decimal
 import pytest
 
 from games import registry
+from games.bargaining.rules import Bargaining
+from games.interface import Question
 from games.play import configure, start, submit
-from matches import bonus, services
+from matches import bonus
 from participants.states import State
 from plans.pay import PayRule
 from recruiters.arrivals import Arrival
@@ -80,12 +82,12 @@ def test_problem_report_extends_the_turn_once():
     visitor = arrived_visitor().walk_to("match")
     deadline = visitor.match().open_turns()["alice"].deadline
     page = text_of(visitor.client.get(f"{visitor.url}problem/"))
-    assert "Time for your answer in the game:" in page and "We added 60 seconds" in page
+    assert "your answer in the game:" in page and "We added 60 seconds" in page
     extended_deadline = visitor.match().open_turns()["alice"].deadline
     assert (extended_deadline - deadline).total_seconds() == 60
     visitor.client.get(f"{visitor.url}problem/")
     assert visitor.match().open_turns()["alice"].deadline == extended_deadline
-    assert "Time for your answer in the game:" in text_of(visitor.client.get(f"{visitor.url}leave/"))
+    assert "your answer in the game:" in text_of(visitor.client.get(f"{visitor.url}leave/"))
 
 
 def test_reaccepted_task_must_be_returned():
@@ -103,17 +105,19 @@ def test_linear_rule_example_uses_its_rate():
     assert "your bonus is $1.00" in texts.worked_examples(rule, game, "alice")
 
 
-def test_quiz_with_several_questions_says_so():
-    contest = {"game": "beauty_contest", "roles": ["p1"], "agents": "script:random"}
-    visitor = arrived_visitor(**contest, config={"players": 2, "runs": 1})
+def test_quiz_with_several_questions_says_so(monkeypatch):
+    own = Bargaining.quiz
+    second = Question.with_answer("again", "Which offer?", "this one", "that one", explanation="It was.")
+    monkeypatch.setattr(Bargaining, "quiz", lambda game, role: (*own(game, role), second))
+    visitor = arrived_visitor()
     assert "play one game, and answer a few questions about it" in text_of(visitor.see())
-    visitor.walk_to("match")
-    match = visitor.match()
-    visitor.move("p1", answer="10")
-    services.submit_move(
-        match_id=match.pk, role="p2", move={"answer": 50}, answering=match.open_turns()["p2"].answering, by="agent"
-    )
-    visitor.send()
-    page = text_of(visitor.see())
+    page = text_of(visitor.walk_to("quiz").see())
     assert "Please answer these 2 questions" in page and "every answer must be correct" in page
     assert "Send the answers" in page
+
+
+def test_consent_announces_questions_before_play():
+    visitor = arrived_visitor(quiz=False, comprehension={"tries": 2})
+    page = text_of(visitor.see())
+    assert "You will read the rules and play one game. Before you play, you answer a few questions" in page
+    assert "You get a question about the rules wrong too often" in page

@@ -81,8 +81,8 @@
     const box = weighing();
     if (!box) return;
     box.hidden = false;
-    mark(box);
-    document.dispatchEvent(new CustomEvent("parley:filled"));
+    mark(box);   // before menus.js writes the options
+    weigh(box);
   }
   document.addEventListener("parley:filled", () => weighing() && weigh(weighing()));
   document.addEventListener("parley:screen", begin);
