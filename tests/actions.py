@@ -151,10 +151,10 @@ def move_data(slug: str) -> list[dict[str, Any]]:
     return [event.data for event in events.order_by("number")]
 
 
-def seen_before_moves(slug: str) -> list[dict[str, int] | None]:
-    """Return what was in sight before each move of a participant in a study, in milliseconds by block."""
+def seen_before_moves(slug: str) -> list[tuple[dict[str, int] | None, list[list[Any]] | None]]:
+    """Return what was in sight before each move in a study, in milliseconds by block, and what was tried."""
     events = Event.objects.filter(match__seats__enrolment__placement__version__study__slug=slug, kind="move")
-    return list(events.order_by("number").values_list("sight", flat=True))
+    return list(events.order_by("number").values_list("sight", "tries"))
 
 
 def completion_code(slug: str) -> str:

@@ -137,14 +137,14 @@ def test_page_that_was_away_follows_when_its_seat_has_gone(stack, phone: Page):
     expect(phone.locator("#screen")).to_have_count(0)
 
 
-def test_second_click_does_not_answer_the_next_question(stack, phone: Page):
+def test_clicks_in_a_row_do_not_answer_the_next_question(stack, phone: Page):
     config = {"mechanism": "repetition", "continuation": 0.9}
     open_first_turn(stack, phone, "difficult-double", "social_dilemma", "p1", "script:always_cooperate", config=config)
     button = phone.locator("form.move button[type=submit]:visible").first
     button.scroll_into_view_if_needed()
     box = button.bounding_box()
     assert box is not None
-    for pause in (150, 1500):
+    for pause in (125, 125, 1500):
         phone.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
         phone.wait_for_timeout(pause)
     moves = stack.call("tests.actions.move_data", "difficult-double")

@@ -11,7 +11,7 @@ from typing import Any
 
 from config.supervisor import Stack
 from deploy.bench.kit import Table, command, memory, stack_on
-from exports.glee.sample import write_sample
+from exports.glee.tests.sample import write_sample
 
 GRID = {"rounds": [12, None], "messages_allowed": [True, False]}
 TWO_SCRIPTS = ("script:haggler", "script:random")

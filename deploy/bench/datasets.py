@@ -10,18 +10,20 @@ from __future__ import annotations
 import argparse
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
-from datetime import timedelta
+from collections.abc import Sequence
+from dataclasses import replace
 from math import ceil
 from pathlib import Path
 from random import Random
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from deploy.bench.kit import Table, Usage, command, stack_on
 from games import registry
 from games.grids import published
-from games.interface import Event
 from games.play import configure, script_move, start, submit
+
+if TYPE_CHECKING:
+    from collecting.storing import Finished
 
 MATCHES = 80_000
 SHARES = {"bargaining": 0.47, "negotiation": 0.434, "persuasion": 0.096}
@@ -67,82 +69,52 @@ def _cells(usages: Sequence[Usage]) -> tuple[str, str, str]:
     return f"{seconds:.1f}", f"{cpu:.1f}", f"{unshared:.0f} (resident {resident:.0f})"
 
 
-class _Played(NamedTuple):
-    """A match between scripts: its row's fields, its agents by role, its log, and its number of moves."""
-
-    fields: Mapping[str, Any]
-    agents: Mapping[str, str]
-    log: Sequence[Event]
-    moves: int
-
-
 def create_collections(*, matches: int) -> dict[str, int]:
     """Create a finished collection of each family; return the decisions by slug. Called inside the stack."""
     return {family: _collection(family, round(matches * share)) for family, share in SHARES.items()}
 
 
 def _collection(family: str, number: int) -> int:
-    from django.db import transaction
-    from django.utils import timezone
-
-    from collecting.models import Collection, Item
+    from collecting.models import Collection
     from collecting.planning import planned
-    from matches.bulk import write_logs
-    from matches.models import Match, Seat
+    from collecting.storing import store
     from plans.starting import collection_for
 
-    rng, now = Random(f"1/{family}"), timezone.now()
-    parameters = vars(published(family))["TABLES"]["glee"]
+    rng, tables = Random(f"1/{family}"), published(family)
+    assert tables is not None
+    parameters = tables.TABLES["glee"]
     plays = [
         _played(family, {key: rng.choice(values) for key, values in parameters.items()}, rng)
         for _ in range(min(MATCHES_PLAYED, number))
     ]
-    configurations = list({repr(play.fields["config"]): play.fields["config"] for play in plays}.values())
+    configurations = list({repr(play.config): play.config for play in plays}.values())
     agents = sorted({agent for play in plays for agent in play.agents.values()})
     repetitions = ceil(number / (len(configurations) * len(agents)))  # at least as many as planned
     plan = collection_for(family, title=family, configurations=configurations, agents=agents, repetitions=repetitions)
     collection = planned(plan, slug=family)
     collection.planned, collection.status = number, Collection.Status.DONE
     collection.save()
-    finished = {"purpose": Match.Purpose.COLLECTION, "status": Match.Status.FINISHED, "ending": "finished"}
+    chosen = [replace(plays[i % len(plays)], seconds=rng.uniform(20, 300)) for i in range(number)]
     for begin in range(0, number, CHUNK):
-        chosen = [plays[i % len(plays)] for i in range(begin, min(begin + CHUNK, number))]
-        with transaction.atomic():
-            matches = Match.objects.bulk_create(
-                Match(**play.fields, **finished, started_at=now - timedelta(seconds=rng.uniform(20, 300)), ended_at=now)
-                for play in chosen
-            )
-            pairs = list(zip(matches, chosen, strict=True))
-            Seat.objects.bulk_create(
-                Seat(match=match, role=role, agent=agent)
-                for match, play in pairs
-                for role, agent in play.agents.items()
-            )
-            write_logs(((match.pk, play.log) for match, play in pairs), at=now)
-            done = {"collection": collection, "status": Item.Status.FINISHED, "ended_at": now}
-            Item.objects.bulk_create(
-                Item(**done, number=i, match=match, decisions=play.moves)
-                for i, (match, play) in enumerate(pairs, start=begin + 1)
-            )
-    return sum(plays[i % len(plays)].moves for i in range(number))
+        store(collection, chosen[begin : begin + CHUNK], first=begin + 1)
+    return sum(play.moves for play in chosen)
 
 
-def _played(family: str, config: dict[str, Any], rng: Random) -> _Played:
+def _played(family: str, config: dict[str, Any], rng: Random) -> Finished:
+    """Play a match between scripts, with messages where they are allowed."""
+    from collecting.storing import Finished
+
     game = configure(registry.get(family), config)
     scripts = {role: rng.choice(sorted(game.scripts)) for role in game.roles()}
     if family != "persuasion":  # two patient scripts would reject each other for a hundred rounds; models do not
         scripts[rng.choice(game.roles())] = "random"
-    seed, config_data = rng.getrandbits(32), game.config.model_dump(mode="json")
-    play, events = start(game, seed)
+    play, events = start(game, rng.getrandbits(32))
     log = list(events)
     while not play.over:
         role = play.waiting_for()[0]
         move = script_move(play, role, scripts[role])
-        if "message" in move or ("decision" not in move and config_data.get("messages_allowed")):
+        if "message" in move or ("decision" not in move and getattr(game.config, "messages_allowed", False)):
             move = {**move, "message": " ".join(rng.choices(_MESSAGE_WORDS, k=rng.randint(8, 60)))}
         play, events = submit(play, role, move)
         log += events
-    fields = {"game": family, "config": config_data, "seed": seed, "rules_version": game.rules_version}
-    fields |= {"payoffs": play.payoffs(), "metrics": play.metrics()}
-    agents = {role: f"script:{script}" for role, script in scripts.items()}
-    return _Played(fields, agents, log, sum(event.kind == "move" for event in log))
+    return Finished.of(play, {role: f"script:{script}" for role, script in scripts.items()}, log)

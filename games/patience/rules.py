@@ -25,6 +25,7 @@ from games.interface import (
     Game,
     MoveData,
     Payoffs,
+    Prospect,
     Question,
     Role,
     Text,
@@ -168,6 +169,9 @@ class Patience(Game[PatienceConfig, Answers]):
     def pays_alike(self) -> bool:
         return True
 
+    def prospects(self, state: Answers, role: Role) -> tuple[Prospect, ...]:
+        return (self.prospect(_("Whatever you decide"), role, 0.5),)
+
     def bonus_share(self, role: Role, payoff: float) -> float:
         """Return ½, the announced average."""
         return 0.5
@@ -222,8 +226,8 @@ class Patience(Game[PatienceConfig, Answers]):
         horizon = IN_WORDS[self.config.horizon] if self.told_as_published else self.config.horizon
         return {"horizon": horizon, "now": _dollars(NOW)}
 
-    def quiz(self, role: Role) -> tuple[Question, ...]:
-        """Return a question on when option B of a sample question is paid."""
+    def comprehension(self, role: Role) -> tuple[Question, ...]:
+        """Return a question on when option B of a sample question is paid, and one on what choices are worth."""
         later = _("In {horizon}").format(horizon=self.config.horizon)
         wrong_options = [
             _("In {horizon}").format(horizon=horizon) for horizon in HORIZONS if horizon != self.config.horizon
@@ -235,6 +239,17 @@ class Patience(Game[PatienceConfig, Answers]):
                 prompt=prompt.format(horizon=self.config.horizon),
                 options=(_("Now"), later, *wrong_options[:2]),
                 answer=later,
+                explanation=_("Option B is paid {when}, exactly on time, and nothing is paid now.").format(
+                    when=later[:1].lower() + later[1:]
+                ),
+            ),
+            Question.with_answer(
+                "own_pay",
+                _("Do your choices change what you are paid for taking part?"),
+                _("No"),
+                _("Yes: choosing the larger amounts pays more"),
+                _("Yes: choosing the money now pays more"),
+                explanation=_("There are no right or wrong choices: they do not change what you are paid."),
             ),
         )
 

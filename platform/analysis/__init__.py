@@ -8,7 +8,7 @@ __all__ = ["Data", "load"]
 def __getattr__(name: str) -> Any:
     """Import `load` and `Data` on first use, because the server uses the toolbox without pandas."""
     if name in __all__:
-        from analysis import data
+        from analysis import notebook
 
-        return getattr(data, name)
+        return getattr(notebook, name)
     raise AttributeError(name)

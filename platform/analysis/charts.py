@@ -16,7 +16,8 @@ from math import ceil
 from statistics import median
 from typing import Any, ParamSpec
 
-from analysis.results import Chart, Figure, Mark, Table, records
+from analysis.data import label
+from analysis.tables import Chart, Mark, Table, records
 from analysis.toolbox.numbers import finite
 from games import tokens
 
@@ -51,6 +52,23 @@ GRID_POINTS = 60
 
 _TAG = re.compile(r'<[a-z](?:"[^"]*"|[^">])*>')
 _ROLES = re.compile(r'\s(?:role|aria-[a-z]+)="[^"]*"')
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A chart: its Vega-Lite specification with its data, and its alt text."""
+
+    name: str
+    title: str
+    spec: Mapping[str, Any]
+    alt: str
+
+    def svg(self) -> str:
+        """Return the figure as SVG, with a title and a description for screen readers."""
+        return rendered_svg(self)
+
+    def _repr_html_(self) -> str:
+        return self.svg()
 
 
 def unvalidated(draw: Callable[P, Figure]) -> Callable[P, Figure]:
@@ -494,10 +512,10 @@ def _labelled_lines(lines: Mapping[str, Any], colour: str = QUIET) -> Iterator[A
     """Yield vertical lines with their labels above the chart, each label on its own line."""
     import altair as alt
 
-    for index, (label, value) in enumerate(lines.items()):
+    for index, (name, value) in enumerate(lines.items()):
         labels = _single_row().mark_text(dy=-4 - 14 * index, baseline="bottom", fontSize=12, color=colour)
         yield _rule("x", value, colour)
-        yield labels.encode(x=alt.datum(value, type="quantitative"), y=alt.value(0), text=alt.value(label))
+        yield labels.encode(x=alt.datum(value, type="quantitative"), y=alt.value(0), text=alt.value(name))
 
 
 def _rule(channel: str, value: float, colour: str) -> Any:
@@ -599,17 +617,6 @@ def png(svg: str) -> bytes:
 
     image: bytes = vl_convert.svg_to_png(svg, scale=2)
     return image
-
-
-def level(factor: str, value: str) -> str:
-    """Return a level with its factor, such as "Rounds: 12", unless it contains the factor's name, such as "cell 3"."""
-    return value if not factor or value.startswith(factor.lower()) else f"{factor}: {value}"
-
-
-def label(column: str) -> str:
-    """Return a readable form of a column's name, such as "Payoffs alice" for "payoffs_alice"."""
-    words = column.removeprefix("config_").removeprefix("move_").replace("_", " ").strip()
-    return words[:1].upper() + words[1:]
 
 
 def _rows(rows: Any) -> list[Row]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from analysis.errors import DataError
@@ -14,7 +14,7 @@ DONE, FAILED, REFUSED = 0, 1, 2
 MIN_MATCHES_FOR_FORK = 200
 """Below this number of matches, one process is faster than two."""
 Progress = Callable[[int, int, str], object]
-"""Called before each analysis with the number done, the total number, and the name of the next analysis."""
+"""Called before each analysis with the number begun, the total number, and the name of the next analysis."""
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -124,7 +124,7 @@ def analyse(
     """
     from analysis import output
     from analysis.data import load
-    from analysis.processes import fork_is_possible, in_order, in_parallel
+    from analysis.processes import fork_is_possible, in_two
     from analysis.registry import select_analyses
     from analysis.report import stamp
     from analysis.running import run_analysis
@@ -143,9 +143,11 @@ def analyse(
             result = run_analysis(analyses[index], data, options)
             return result, output.write_files(result, warning, directory)
 
-        def begin(done: int, index: int) -> None:
-            on_progress(done, len(analyses), analyses[index].id)
+        def indices() -> Iterator[int]:
+            for index, analysis in enumerate(analyses):
+                on_progress(index, len(analyses), analysis.id)
+                yield index
 
-        pairs = (in_parallel if forked else in_order)(run_one, len(analyses), begin)
+        pairs = in_two(run_one, indices()) if forked else [run_one(index) for index in indices()]
         output.write_report(data, pairs, options, directory)
     return [result for result, _drawings in pairs]

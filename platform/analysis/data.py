@@ -10,18 +10,14 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from analysis import charts
 from analysis.errors import DataError
-
-if TYPE_CHECKING:
-    from analysis.results import Outcome
 
 MANIFEST = "manifest.json"
 FORMAT, FORMAT_VERSION = "parley-dataset", 6
@@ -309,7 +305,7 @@ class Data:
         if column.startswith(FACTOR):
             return column.removeprefix(FACTOR)
         match = _NAME_IN_MEANING.match(self.fields(table).get(column, Field()).meaning)
-        heading = (match[1] or match[2]) if match else charts.label(column)
+        heading = (match[1] or match[2]) if match else label(column)
         return "Payoff" if heading == PAYOFF + YOU else heading
 
     def role_name(self, role: str) -> str:
@@ -317,7 +313,7 @@ class Data:
         heading = self.heading(f"payoffs_{role}")
         if heading == "Payoff":
             return "Player"
-        return heading.removeprefix(PAYOFF) if heading.startswith(PAYOFF) else charts.label(role)
+        return heading.removeprefix(PAYOFF) if heading.startswith(PAYOFF) else label(role)
 
     # ---- roles, outcomes and parameters
 
@@ -492,8 +488,6 @@ class Data:
         persons = dict(zip(rows["participant"], rows["person"], strict=True))
         return lambda name: persons.get(name, name)
 
-    # ---- running an analysis
-
     @property
     def size(self) -> int:
         """Number of matches."""
@@ -505,18 +499,6 @@ class Data:
             for name in ("games", "roles", "outcomes", "varying", "constant", "players_by_role", "players",
                          "replays", "clusters"):  # fmt: skip
                 getattr(self, name)
-
-    def run(self, name: str, **options: Any) -> Outcome:
-        """Run one analysis in a notebook and return its `.tables`, `.figures`, `.numbers`, `.status` and `.reason`.
-
-        Raises:
-            DataError: no analysis has this name.
-        """
-        from analysis.registry import get_analysis
-        from analysis.results import Options
-        from analysis.running import run_analysis
-
-        return run_analysis(get_analysis(name), self, Options(**options))
 
 
 def is_fixed_by(frame: pd.DataFrame, column: str, factors: Sequence[str]) -> bool:
@@ -544,6 +526,12 @@ def load(*folders: str | Path, allow_modified: bool = False) -> Data:
     data = Data(datasets)
     _check_together(data)
     return data
+
+
+def label(column: str) -> str:
+    """Return a readable form of a column's name, such as "Payoffs alice" for "payoffs_alice"."""
+    words = column.removeprefix("config_").removeprefix("move_").replace("_", " ").strip()
+    return words[:1].upper() + words[1:]
 
 
 def plain(value: Any) -> Any:

@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from analysis import charts
-from analysis.data import FACTOR, OUTCOMES, Data, is_fixed_by, plain
+from analysis.data import FACTOR, OUTCOMES, Data, is_fixed_by, label, plain
 from analysis.toolbox import holm
 from analysis.toolbox.dependence import ALWAYS_THE_SAME, FEWEST_UNITS, NO_OBSERVATIONS, mean_intervals
 from analysis.toolbox.numbers import finite
@@ -56,7 +55,7 @@ class Unit:
 
     def heading(self, factor: str) -> str:
         """Return the heading of a parameter or player."""
-        return self.players.get(factor) or self.headings.get(factor) or charts.label(factor)
+        return self.players.get(factor) or self.headings.get(factor) or label(factor)
 
     @property
     def factors(self) -> list[str]:
@@ -122,7 +121,7 @@ def seats(data: Data) -> Unit:
     frame = frame.join(of_match, on="match")
     frame["player"] = players_of(data, frame)
     shares = frozenset(name for name in names if data.kind("seats", name) == "boolean")
-    outcomes = {name: charts.label(name) for name in names}
+    outcomes = {name: label(name) for name in names}
     return Unit("seat", frame, outcomes, base.config, {"player": "Player"}, shares, base.headings)
 
 
@@ -188,7 +187,7 @@ def _add_seat_outcomes(data: Data, frame: pd.DataFrame, role: str, outcomes: dic
     for name in names:
         column = seat_rows[name].reindex(frame["match"]).to_numpy()
         frame[f"{role}_{name}"] = column
-        outcomes[f"{role}_{name}"] = charts.label(f"{role}_{name}")
+        outcomes[f"{role}_{name}"] = label(f"{role}_{name}")
         if data.kind("seats", name) == "boolean":
             shares.add(f"{role}_{name}")
 
@@ -208,8 +207,8 @@ def level_key(value: str) -> tuple[int, float, str]:
 
 
 def ranks(column: pd.Series) -> pd.Series:
-    """Return each value's rank in the order of levels, for sorting."""
-    place = {level: rank for rank, level in enumerate(sorted_levels(column.unique()))}
+    """Return each value's rank in the order of levels, for sorting; missing ones have none."""
+    place = {level: rank for rank, level in enumerate(sorted_levels(column.dropna()))}
     return column.map(place)
 
 
@@ -354,8 +353,15 @@ def shares_by_each(frame: pd.DataFrame, flag: str, factors: Mapping[str, str], *
 
 def at_level(rows: pd.DataFrame) -> pd.Series:
     """Return the words for each row's `factor` and `level` in figures, such as "Rounds: 12"; "All" for all rows."""
-    words = [charts.level(factor, level) if level else factor for factor, level in zip(rows["factor"], rows["level"])]  # noqa: B905
-    return pd.Series(words, index=rows.index, dtype="str")
+    words = map(_level_of, rows["factor"], rows["level"])
+    return pd.Series([*words], index=rows.index, dtype="str")
+
+
+def _level_of(factor: str, level: str) -> str:
+    """Return the level with its factor, unless it contains the factor's name, such as "cell 3"."""
+    if not level or not factor:
+        return factor or level
+    return level if level.startswith(factor.lower()) else f"{factor}: {level}"
 
 
 def with_dependence(data: Data, frame: pd.DataFrame) -> pd.DataFrame:

@@ -16,8 +16,8 @@ from analysis.data import Data, plain
 from analysis.errors import DataError
 from analysis.report import render_report
 from analysis.results import Options, Outcome
+from analysis.tables import csv_bytes, html_page, latex_table
 from analysis.toolbox.numbers import finite
-from analysis.writing import csv_bytes, html_page, latex_table
 
 FORMAT, FORMAT_VERSION = "parley-analysis", 2
 REPORT, RESULTS = "report.html", "results.json"

@@ -7,6 +7,7 @@ A module that declares the list `ANALYSES` is found in `analysis/general/`, in `
 from __future__ import annotations
 
 import ast
+import copyreg
 import importlib
 import importlib.util
 from collections.abc import Iterator
@@ -48,6 +49,10 @@ def get_analysis(name: str) -> Analysis:
         if analysis.id == name:
             return analysis
     raise DataError(f"No analysis is called {name}: see --list.")
+
+
+# Only the id, because `run` may be a function that cannot be pickled.
+copyreg.pickle(Analysis, lambda analysis: (get_analysis, (analysis.id,)))
 
 
 def select_analyses(only: list[str] | None = None, system: str = "") -> list[Analysis]:

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from analysis.data import Data
-from analysis.results import Options, Outcome, Table, count, text
-from analysis.writing import html_table
+from analysis.results import Options, Outcome
+from analysis.tables import Table, count, html_table, text
 from games import tokens
 
 TEMPLATE = Path(__file__).with_name("report.html")

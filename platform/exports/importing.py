@@ -11,18 +11,16 @@ from django.db import transaction
 from django.utils import timezone
 
 from collecting.models import Collection, Item
+from collecting.storing import Finished, store
 from exports.errors import AlreadyImported
 from exports.glee.playing import Outcome
 from exports.glee.reading import Unreadable, read_tree
 from games import registry
-from matches.bulk import write_logs
-from matches.models import Match, Seat
 from plans.canonical import sha256_of
 from studies.launching import code_revision
 
 CHUNK = 500
 """Number of games written together."""
-ROWS = 2000
 DRAWN = ("qualities",)
 """Parameters that were drawn at random, not chosen; they stay with each match."""
 
@@ -102,52 +100,23 @@ def _collection(name: str, family: str) -> Collection:
 
 
 def _store(collection: Collection, outcomes: list[Outcome]) -> None:
-    """Write matches, seats, events and items of one portion."""
-    now = timezone.now()
-    version = registry.get(collection.game).rules_version
-    matches = Match.objects.bulk_create(
-        Match(
-            game=collection.game,
-            config=dict(outcome.game.config),
-            rules_version=version,
-            seed=outcome.seed,
-            purpose=Match.Purpose.IMPORTED,
-            status=Match.Status.FINISHED,
-            ending="finished",
-            payoffs=dict(outcome.payoffs),
-            metrics=dict(outcome.metrics),
-            started_at=now,
-            ended_at=now,
+    finished = [
+        Finished(
+            outcome.game.config,
+            outcome.seed,
+            outcome.payoffs,
+            outcome.metrics,
+            outcome.game.players,
+            outcome.events,
+            item={
+                "name": outcome.game.game_id[:120],
+                "names": list(outcome.game.names),
+                "unverified": (outcome.unverified or "")[:500],
+            },
         )
         for outcome in outcomes
-    )
-    pairs = list(zip(matches, outcomes, strict=True))
-    Seat.objects.bulk_create(
-        (
-            Seat(match=match, role=role, agent=player)
-            for match, outcome in pairs
-            for role, player in outcome.game.players.items()
-        ),
-        batch_size=ROWS,
-    )
-    write_logs(((match.pk, outcome.events) for match, outcome in pairs), at=now)
-    Item.objects.bulk_create(
-        (
-            Item(
-                collection=collection,
-                number=collection.planned + i,
-                name=outcome.game.game_id[:120],
-                names=list(outcome.game.names),
-                unverified=(outcome.unverified or "")[:500],
-                status=Item.Status.FINISHED,
-                match=match,
-                decisions=len(outcome.game.moves),
-                ended_at=now,
-            )
-            for i, (match, outcome) in enumerate(pairs, start=1)
-        ),
-        batch_size=ROWS,
-    )
+    ]
+    store(collection, finished, first=collection.planned + 1)
     collection.planned += len(outcomes)
 
 

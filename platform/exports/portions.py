@@ -13,12 +13,12 @@ from pathlib import Path
 from django.conf import settings
 from django.db import connection, connections
 
+from analysis.parallel import in_order
 from exports import derived, gate, glee_files, otree_wide
 from exports import tables as tables_of
 from exports.collected import collection_matches
 from exports.csvsafe import encoded
 from exports.formats import Tables, files_of
-from exports.parallel import in_order
 from exports.participants import Participant, PlayedMatch, Reading
 from exports.pieces import Pieces
 from exports.processes import prepare

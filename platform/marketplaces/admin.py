@@ -23,7 +23,7 @@ from unfold.widgets import UnfoldAdminPasswordWidget
 
 from audit import services as audit
 from audit.actions import Action
-from marketplaces import comparing, kinds, submissions, syncing
+from marketplaces import comparing, kinds, modules, submissions, syncing
 from marketplaces.desks import Desk
 from marketplaces.kinds import MarketplaceError
 from marketplaces.models import Account, Recruitment, Submission, credentials_of
@@ -176,7 +176,7 @@ class AccountAdmin(MembersPage):
         """Send one request to the marketplace's API that changes nothing there."""
         account = self.seen(request, object_id, role=Role.EDITOR)
         try:
-            message, level = kinds.get(account.kind).check(account), messages.SUCCESS
+            message, level = modules.check(account), messages.SUCCESS
         except MarketplaceError as error:
             message, level = str(error), messages.ERROR
         self.record_action(request, account, Action.TRIED, message, {"answered": level == messages.SUCCESS})
@@ -311,12 +311,12 @@ class SubmissionAdmin(Desk, ReadOnlyAdmin):
         return format_html_join(" · ", '<a href="{1}">{0} …</a>', comparing.actions_on(submission)) or "–"
 
     def get_urls(self) -> list[URLPattern]:
-        names = dict.fromkeys(name for kind in kinds.every() for name in kind.deciding.ACTS)
+        names = dict.fromkeys(name for key in kinds.keys() for name in modules.deciding(key).ACTS)
         study_pages = {"worker": ("worker/", require_POST(self.worker))}
         return [*self.urls_of("marketplaces_submission", study_pages, names), *super().get_urls()]
 
     def act_of(self, target: Submission, name: str) -> Act:
-        return kinds.get(target.account.kind).deciding.ACTS.get(name, submissions.NO_DECISION)
+        return modules.deciding(target.account.kind).ACTS.get(name, submissions.NO_DECISION)
 
     def back_of(self, target: Submission) -> str:
         return reverse(kinds.get(target.account.kind).desk, args=[target.study_id])

@@ -7,7 +7,7 @@ class MarketplacesConfig(AppConfig):
     verbose_name = _("marketplaces")
 
     def ready(self) -> None:
-        from marketplaces import parts, paying, recruiting
+        from marketplaces import modules, parts, paying, recruiting
         from marketplaces.kinds import every
         from recruiters import arrivals, authenticity, leaving
         from studies.recruiting import register
@@ -16,6 +16,7 @@ class MarketplacesConfig(AppConfig):
         register(recruiting.find)
         authenticity.register("submission")
         for kind in every():
-            arrivals.register(kind.key, kind.title, kind.visiting.arrive)
-            leaving.register(kind.key)(kind.visiting.leave)
+            visiting = modules.visiting(kind.key)
+            arrivals.register(kind.key, kind.title, visiting.arrive)
+            leaving.register(kind.key)(visiting.leave)
             paying.register(kind)

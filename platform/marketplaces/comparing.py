@@ -13,7 +13,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from marketplaces import kinds
+from marketplaces import kinds, modules
 from marketplaces.models import Account, Recruitment, Submission
 from participants.models import Enrolment
 from payouts.models import LedgerRow
@@ -183,7 +183,7 @@ def _finding_of(one: Submission, person: Enrolment, owed: set[str]) -> str:
         return "unpayable" if one.status in NOT_PAYABLE else ""
     if one.status == STATUS.TIMED_OUT and not person.ended:
         return "timed out"
-    acts = kinds.get(one.account.kind).deciding.ACTS
+    acts = modules.deciding(one.account.kind).ACTS
     return "part" if "pay_part" in acts and not acts["pay_part"].hindrance(one) else ""
 
 
@@ -200,7 +200,7 @@ def _without_submission(study: Study, account: Account, keys: set[str]) -> list[
     recruitment = Recruitment.objects.filter(study=study).first()
     if recruitment is None or recruitment.answered_at is None:
         return []
-    marketplace = kinds.get(account.kind).deciding
+    marketplace = modules.deciding(account.kind)
     matched = Submission.objects.filter(study=study, enrolment__isnull=False).values("enrolment")
     arrived = (
         Identity.objects.filter(study=study.slug, recruiter=account.kind)
@@ -226,7 +226,7 @@ def _line(one: Submission | None, person: Enrolment | None, found: str, account:
         ours = _("erased") if one.whose == WHOSE.OURS else _("arrived as another worker")
     when = _time(one.auto_approval_at) if one is not None and one.auto_approval_at else _("date unknown")
     discrepancy, advice = FINDINGS[found] if found else ("", "")
-    advice = kind.deciding.ADVICE.get(found, advice)
+    advice = modules.deciding(kind.key).ADVICE.get(found, advice)
     words = {"there": kind.title, "status": theirs, "when": when}
     label = person.pseudonym if person is not None else _start_label(one, words)
     differs, remedy = (str(text).format(**words) for text in (discrepancy, advice))
@@ -237,7 +237,7 @@ def actions_on(submission: Submission) -> tuple[tuple[str, str], ...]:
     """Return (title, address) of the decisions that are possible about a submission."""
     return tuple(
         (str(act.button or act.title), reverse(f"admin:marketplaces_submission_{name}", args=[submission.pk]))
-        for name, act in kinds.get(submission.account.kind).deciding.ACTS.items()
+        for name, act in modules.deciding(submission.account.kind).ACTS.items()
         if not act.hindrance(submission)
     )
 

@@ -12,7 +12,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from audit.actions import Action
-from marketplaces import comparing, kinds
+from marketplaces import comparing, kinds, modules
 from marketplaces.kinds import MarketplaceError, NotPossible, Unclear
 from marketplaces.models import Account, Recruitment
 from marketplaces.offers import account_of
@@ -84,7 +84,7 @@ class Desk(acts.Desk):
             self.refuse_without_account(request, account)
             if not self.id_pattern.fullmatch(key):
                 raise NotPossible(str(self.id_rule))
-            adopt = kinds.get(self.kind).recruiting.adopt
+            adopt = modules.recruiting(self.kind).adopt
             offer = adopt(study, account, key=key, address=address, by=request.user)
         except self.refusals as reason:
             self.message_user(request, _("Not imported: {reason}").format(reason=reason), messages.ERROR)

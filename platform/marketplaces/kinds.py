@@ -1,8 +1,7 @@
 """The available marketplaces: every folder of this package with a `kind.py` that defines `KIND`.
 
-Each folder is a Django app of its own. Its modules do what differs between marketplaces: say who a participant is and
-where they go back to (`Visiting`), offer a study (`Recruiting`), decide (`Deciding`), and pay (`Paying`). It has a
-stand-in server for tests and rehearsals.
+Each folder is a Django app of its own, with a stand-in server for tests and rehearsals. Its modules do what differs
+between marketplaces (`modules`).
 """
 
 from __future__ import annotations
@@ -12,20 +11,8 @@ from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from django.utils.functional import Promise
-
-if TYPE_CHECKING:
-    from marketplaces.models import Account, Recruitment, Submission
-    from marketplaces.submissions import Report
-    from participants.models import Enrolment
-    from participants.returning import ReturnInstructions
-    from payouts.payers import Payer
-    from recruiters.arrivals import Arrival, Link
-    from recruiters.models import Identity
-    from studies.admin.acts import Act
-    from studies.models import Study
 
 
 class MarketplaceError(Exception):
@@ -81,101 +68,9 @@ class Listed:
     model: str
 
 
-class Visiting(Protocol):
-    """Who arrives, and how they return: a folder's module `visiting`."""
-
-    def arrive(self, study: str, link: Link) -> Arrival:
-        """Return who arrived at the study with this short name. Raise `recruiters.errors.EntryRefused`."""
-
-    def leave(self, enrolment: Enrolment, identity: Identity) -> ReturnInstructions | None:
-        """Return how a participant goes back; None if the ending's own text is enough."""
-
-
-class Recruiting(Protocol):
-    """What a study offers there, and how it follows the study's status: a folder's module `publishing`.
-
-    The functions that act raise MarketplaceError or NotPossible.
-
-    Attributes:
-        CHANGES: by a study's status, what it does to {number} of its offers: a sentence for one, and for several.
-    """
-
-    CHANGES: Mapping[str, tuple[str, str]]
-
-    def offered(self, recruitment: Recruitment) -> list[Any]:
-        """Return the study's tasks or studies there, the newest first; each has an `account_id`."""
-
-    def state_of(self, offers: list[Any]) -> str:
-        """Return their state as last reported, in a few words."""
-
-    def is_due(self, offer: Any, status: str) -> bool:
-        """Return whether it has to be changed for the study to have this status."""
-
-    def change(self, offer: Any, status: str) -> None:
-        """Change it."""
-
-    def places_of(self, offer: Any) -> int:
-        """Return the number of its places; 0 if none can be added."""
-
-    def add_places(self, offer: Any, number: int) -> None:
-        """Offer more places."""
-
-    def adopt(self, study: Study, account: Account, *, key: str, address: str, by: Any) -> Any:
-        """Link what was created on the marketplace itself to the study; return it.
-
-        Args:
-            key: its identifier there.
-            address: of the study's entry page, as participants' browsers reach it.
-        """
-
-
-class Deciding(Protocol):
-    """What a marketplace knows about submissions and does about them: a folder's module `deciding`.
-
-    Attributes:
-        RULES: what rejecting means there, as sentences for the researcher.
-        ACTS: the decisions that owners can make, by name.
-        ADVICE: its own advice about differences, by their names in `comparing.FINDINGS`.
-    """
-
-    RULES: tuple[str, ...]
-    ACTS: Mapping[str, Act]
-    ADVICE: Mapping[str, str | Promise]
-
-    def sync(self, recruitment: Recruitment) -> None:
-        """Fetch and record a study's tasks and submissions. Raise MarketplaceError."""
-
-    def key_of(self, session: str) -> str:
-        """Return `Submission.key` of the submission that a participant's link names."""
-
-    def fetch(self, submission: Submission) -> Report:
-        """Ask for a submission. Raise NotPossible if it is not there, or is another participant's."""
-
-    def reject(self, submission: Submission, *, reason: str, **more: Any) -> None:
-        """Send the request that rejects it. Raise MarketplaceError."""
-
-    def recorded(self, submission: Submission) -> None:
-        """Do what else follows for the ledger from what was recorded of a participant's submission."""
-
-    def unsubmitted(self, identity: Identity, owed: set[str]) -> str:
-        """Return the name of what is to be said of an arrival without a submission; "" if nothing."""
-
-
-class Paying(Protocol):
-    """How a study's participants are paid: a folder's module `paying`, with arguments of `PaymentMethod`."""
-
-    BULK_SIZE: int
-
-    def payer_of(self, study: str) -> Payer:
-        """Return the payer of the study with this short name. Raise `payouts.payers.Unreachable`."""
-
-    def account_of(self, study: str) -> Account | None:
-        """Return the account that pays."""
-
-
 @dataclass(frozen=True)
 class Kind:
-    """One marketplace; what it does is in its folder's modules, which need the models.
+    """One marketplace; what it does is in its folder's modules (`modules`).
 
     Attributes:
         key: the folder's name and `Identity.recruiter`.
@@ -196,34 +91,6 @@ class Kind:
     desk: str = ""
     listed: Listed | None = None
     frames: tuple[str, ...] = ()
-
-    @property
-    def visiting(self) -> Visiting:
-        return cast("Visiting", self._module("visiting"))
-
-    @property
-    def recruiting(self) -> Recruiting:
-        return cast("Recruiting", self._module("publishing"))
-
-    @property
-    def deciding(self) -> Deciding:
-        return cast("Deciding", self._module("deciding"))
-
-    @property
-    def paying(self) -> Paying:
-        return cast("Paying", self._module("paying"))
-
-    def _module(self, name: str) -> Any:
-        return import_module(f"marketplaces.{self.key}.{name}")
-
-    def check(self, account: Account) -> str:
-        """Call the API with this account; return a sentence, for example with the balance. Raise MarketplaceError."""
-        sentence: str = self._module("client").check(account)
-        return sentence
-
-    def sync(self, recruitment: Recruitment) -> None:
-        """Fetch the status of one study's participants from the marketplace. Raise MarketplaceError."""
-        self.deciding.sync(recruitment)
 
 
 @cache

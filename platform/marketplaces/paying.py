@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from marketplaces import submissions
+from marketplaces import modules, submissions
 from marketplaces.kinds import Kind, MarketplaceError, NotSent, Refused
 from payouts import payers
 from payouts.payers import PaymentMethod, Unreachable
@@ -28,12 +28,13 @@ def reachable(*, refused: bool = True) -> Iterator[None]:
 
 def register(kind: Kind) -> None:
     """Register how a marketplace's participants are paid, and rejected."""
-    there = kind.paying
+    there = modules.paying(kind.key)
     method = PaymentMethod(
         kind.title,
         there.payer_of,
         account=there.account_of,
         rejection=submissions.rejection_of,
         bulk_size=there.BULK_SIZE,
+        approves_within=there.approves_within,
     )
     payers.register(kind.key, method)

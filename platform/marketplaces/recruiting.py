@@ -7,7 +7,7 @@ from typing import Any
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from marketplaces import kinds
+from marketplaces import kinds, modules
 from marketplaces.kinds import MarketplaceError, NotPossible
 from marketplaces.models import Recruitment
 from rights import parts
@@ -22,8 +22,8 @@ class AtMarketplace:
     by_hand = False
 
     def __init__(self, recruitment: Recruitment):
-        kind = kinds.get(recruitment.account.kind)
-        self._recruitment, self._there, self.title = recruitment, kind.recruiting, str(kind.title)
+        kind = recruitment.account.kind
+        self._recruitment, self._there, self.title = recruitment, modules.recruiting(kind), str(kinds.get(kind).title)
 
     def state(self) -> str:
         return self._there.state_of(self._offers())

@@ -8,7 +8,6 @@ answer was lost.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
 from django.db import transaction
@@ -21,9 +20,10 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from audit.actions import Action
-from marketplaces import kinds
+from marketplaces import kinds, modules
 from marketplaces.kinds import NotPossible, Unclear
 from marketplaces.models import Account, Submission
+from marketplaces.modules import Report
 from participants import services as people
 from participants.models import Enrolment
 from participants.states import State
@@ -54,26 +54,6 @@ ASSIGNMENT_STATUSES: Mapping[str, AssignmentStatus] = {
 
 
 # ---- recording -------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Report:
-    """What a marketplace reports about one submission.
-
-    Attributes:
-        key: `Submission.key`.
-        session, worker: what `Identity.proof` of its participant begins with, and their `Identity.worker`.
-        fields: the other columns of `Submission` that it tells, with "status".
-    """
-
-    key: str
-    session: str = field(repr=False)
-    worker: str = field(repr=False)
-    fields: Mapping[str, Any]
-
-    @property
-    def status(self) -> str:
-        return str(self.fields["status"])
 
 
 Arrived = Mapping[str, tuple[int, bool]]
@@ -123,7 +103,7 @@ def record(study: Study, account: Account, task: str, report: Report) -> Submiss
         defaults: dict[str, Any] = {**told, **report.fields}
         row, _new = Submission.objects.update_or_create(study=study, key=report.key, defaults=defaults)
         if person is not None:
-            kinds.get(account.kind).deciding.recorded(row)
+            modules.deciding(account.kind).recorded(row)
             was_rejected = previous is not None and previous.status == STATUS.REJECTED
             if row.status == STATUS.REJECTED and not was_rejected:
                 write_off_rejected(person, kind=account.kind)
@@ -166,7 +146,7 @@ def refuse_unless(submission: Submission, status: str, refusal: str = "") -> Non
     Raises:
         NotPossible, MarketplaceError
     """
-    report = kinds.get(submission.account.kind).deciding.fetch(submission)
+    report = modules.deciding(submission.account.kind).fetch(submission)
     row = record(submission.study, submission.account, submission.task, report)
     if row.status != status:
         template = _("According to {marketplace}, this submission is not awaiting review.")
@@ -208,7 +188,7 @@ def decide(
     try:
         request()
     except Unclear:
-        if not happened(kinds.get(submission.account.kind).deciding.fetch(submission)):
+        if not happened(modules.deciding(submission.account.kind).fetch(submission)):
             raise
 
 
@@ -221,7 +201,7 @@ def reject(
         reason: what the participant reads.
         more: what else the marketplace's form asks for.
     """
-    there = kinds.get(submission.account.kind).deciding
+    there = modules.deciding(submission.account.kind)
     decide(
         submission,
         lambda: there.reject(submission, reason=reason, **more),
@@ -272,13 +252,13 @@ def without_identifiers(note: Any, person: Enrolment | None) -> Any:
 def rejection_of(person: Enrolment) -> Rejection:
     """Return what rejecting this participant's work means, and where it is done."""
     identity = Identity.objects.get(enrolment=person)
-    marketplace = kinds.get(identity.recruiter)
+    rules = modules.deciding(identity.recruiter).RULES
     submission = Submission.objects.filter(enrolment=person, status=STATUS.SUBMITTED).first()
     if submission is not None:
         url = reverse("admin:marketplaces_submission_reject", args=[submission.pk])
-        return Rejection(marketplace.deciding.RULES, url=url)
+        return Rejection(rules, url=url)
     problem = _("{marketplace} reports no submission of this participant that awaits review.")
-    return Rejection(marketplace.deciding.RULES, problem=problem.format(marketplace=marketplace.title))
+    return Rejection(rules, problem=problem.format(marketplace=kinds.get(identity.recruiter).title))
 
 
 # ---- the pages that ask ----------------------------------------------------------------------------

@@ -9,7 +9,7 @@ from django.db.models import F
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from marketplaces import kinds
+from marketplaces import modules
 from marketplaces.kinds import MarketplaceError
 from marketplaces.models import Recruitment
 from studies.models import Study
@@ -34,7 +34,7 @@ def sync(recruitment: Recruitment) -> bool:
         return False
     stored = Recruitment.objects.filter(pk=recruitment.pk)
     try:
-        kinds.get(recruitment.account.kind).sync(recruitment)
+        modules.deciding(recruitment.account.kind).sync(recruitment)
     except MarketplaceError as error:
         pause = min(INTERVAL * 2 ** min(recruitment.failures, 10), LONGEST_PAUSE)
         stored.update(problem=str(error)[:300], failures=F("failures") + 1, next_at=timezone.now() + pause)

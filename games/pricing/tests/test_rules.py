@@ -9,7 +9,7 @@ import pytest
 
 from games.errors import BadConfig, Refused
 from games.play import configure, script_move, start, submit
-from games.pricing.market import Instance, draw_hidden, draw_public
+from games.pricing.market import Instance, draw_hidden, draw_public, numbered
 from games.pricing.rules import Pricing
 
 
@@ -62,7 +62,7 @@ def test_exchange_rate_drifts_and_oscillates():
 @pytest.mark.parametrize("seed", range(5))
 def test_no_other_prices_earn_more_than_the_optimum(seed):
     drawn = draw_hidden("medium", "periodic", 50, Random(f"h{seed}"))
-    costs = draw_public("medium", 2, Random(f"p{seed}"))
+    costs = draw_public(numbered("medium"), 2, Random(f"p{seed}"))
     products_drawn = zip(costs.items(), drawn.pop("products"), strict=True)
     products = [{"id": name, "cost": cost, **demand} for (name, cost), demand in products_drawn]
     instance = Instance.model_validate_json(json.dumps({"products": products, **drawn}))

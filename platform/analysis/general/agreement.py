@@ -10,7 +10,8 @@ import pandas as pd
 from analysis.data import Data
 from analysis.errors import SkippedError
 from analysis.frames import UNITS, share_of, shares, with_dependence
-from analysis.results import Analysis, Chart, Options, Result, Table, count, number, share, text
+from analysis.results import Analysis, Options, Result
+from analysis.tables import Chart, Table, count, number, share, text
 
 FLAGS = ("agreement", "trade")
 DECISIONS = ("move_decision", "move_accept", "move_answer")

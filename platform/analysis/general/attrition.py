@@ -11,7 +11,8 @@ from analysis.data import Data
 from analysis.frames import at_level, shares_by_each, sorted_levels, with_holm
 from analysis.general.people import STARTED_STAGES, factors, participants
 from analysis.report import STAGES
-from analysis.results import Analysis, Chart, Options, Result, Table, count, number, numbers, share, text
+from analysis.results import Analysis, Options, Result
+from analysis.tables import Chart, Table, count, number, numbers, share, text
 from analysis.toolbox import balance, effects
 
 PERMUTATIONS = 9_999

@@ -8,12 +8,12 @@ from typing import Any
 
 import pandas as pd
 
-from analysis import charts
-from analysis.data import Data
+from analysis.data import Data, label
 from analysis.errors import SkippedError
 from analysis.frames import level_text, sorted_levels, with_holm
 from analysis.general.people import participants
-from analysis.results import Analysis, Chart, Options, Result, Table, count, number, text
+from analysis.results import Analysis, Options, Result
+from analysis.tables import Chart, Table, count, number, text
 from analysis.toolbox import balance, smd
 
 PRE_GAME = "survey_before_"
@@ -109,7 +109,7 @@ def _answers(people: pd.DataFrame, data: Data, options: Options, small_cells: se
         groups = {arm: answers for arm, answers in groups.items() if len(answers) >= options.min_group}
         if len(groups) < 2:
             continue
-        question = charts.label(name.removeprefix(PRE_GAME))
+        question = label(name.removeprefix(PRE_GAME))
         of_question = {"question": question, "n": sum(map(len, groups.values())), "groups": len(groups),
                        "known": int(values.notna().sum())}  # fmt: skip
         if kind in ("number", "integer"):

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pandas as pd
 
-from analysis import charts
-from analysis.data import CONFIG, Data
+from analysis.data import CONFIG, Data, label
 from analysis.errors import SkippedError
 from analysis.frames import at_level, shares_by_each
 from analysis.general.people import factors, participants
-from analysis.results import Analysis, Chart, Options, Result, Table, count, share, text
+from analysis.results import Analysis, Options, Result
+from analysis.tables import Chart, Table, count, share, text
 
 MAX_BARS = 24
 
@@ -24,7 +24,7 @@ def run(data: Data, options: Options) -> Result:
     parts = {}
     for name in names:
         reached = people[people[name].notna()].astype({name: "float64"})
-        check = charts.label(name.removeprefix("check_").removesuffix("_passed"))
+        check = label(name.removeprefix("check_").removesuffix("_passed"))
         parts[check] = shares_by_each(reached, name, by, level=options.level)
     rows = pd.concat(parts, names=["check"]).reset_index(level=0)
     if not rows["n"].any():

@@ -7,10 +7,12 @@ from typing import Any
 import pandas as pd
 
 from analysis import charts
+from analysis.charts import Figure
 from analysis.data import Data
 from analysis.errors import SkippedError
 from analysis.report import STAGES, reason
-from analysis.results import Analysis, Figure, Options, Result, Table, count, share, text
+from analysis.results import Analysis, Options, Result
+from analysis.tables import Table, count, share, text
 from analysis.toolbox import proportion
 from games import tokens
 

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from analysis import charts
-from analysis.data import HUMAN, Data
+from analysis.data import HUMAN, Data, label
 from analysis.errors import SkippedError
 from analysis.frames import UNITS, Unit, estimates, matches, roles_by_kind, seats, with_holm
-from analysis.results import Analysis, Chart, Options, Result, Table, count, number, text
+from analysis.results import Analysis, Options, Result
+from analysis.tables import Chart, Table, count, number, text
 from analysis.toolbox.effects import within
 
 MODELS = "all models"
@@ -85,7 +85,7 @@ def _by_role(data: Data) -> Iterator[tuple[str, Unit]]:
             of_seat = pd.concat([pd.DataFrame({"match": base.frame["match"], "role": role, "stratum": strata[role]})
                                  for role in roles])  # fmt: skip
             frame = unit.frame.merge(of_seat, on=["match", "role"]).rename(columns={"player": "who"})
-            yield charts.label(kind), _known(unit, frame, unit.outcomes)
+            yield label(kind), _known(unit, frame, unit.outcomes)
 
 
 def _known(unit: Unit, frame: pd.DataFrame, outcomes: Any) -> Unit:

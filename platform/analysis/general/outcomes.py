@@ -12,12 +12,15 @@ import pandas as pd
 from analysis.data import Data
 from analysis.errors import SkippedError
 from analysis.frames import LARGE, UNITS, Groups, Unit, at_level, median_interval, ranks, units
-from analysis.results import Analysis, Chart, Options, Result, Table, number, numbers, text
+from analysis.results import Analysis, Options, Result
+from analysis.tables import Chart, Table, number, numbers, text
 
 MAX_DOTS = 16
 MAX_MEDIANS = 600
 """Maximum number of rows for which intervals of medians are computed."""
 MAX_CELLS = 5_000
+NOBODY = "none"
+"""The player of a seat that some matches do not have."""
 ALL, VERIFIED = "All matches", "Without unverified ones"
 COLUMNS = (
     "outcome", text("measure", "Measure"), "n", "clusters", "estimate", "low", "high", "sd", "median",
@@ -64,7 +67,8 @@ def run(data: Data, options: Options) -> Result:
 
 def _rows(unit: Unit, by: Sequence[str], options: Options) -> pd.DataFrame:
     """Return one row per group and outcome, with intervals of the medians if there are few."""
-    groups = Groups(unit.frame if by else unit.frame.assign(**{ALL: ""}), list(by) or [ALL])
+    frame = unit.frame.fillna(dict.fromkeys(by, NOBODY)) if by else unit.frame.assign(**{ALL: ""})
+    groups = Groups(frame, list(by) or [ALL])
     few = len(unit.outcomes) * len(groups.levels) <= MAX_MEDIANS
     parts = []
     for name, heading in unit.outcomes.items():

@@ -10,7 +10,8 @@ import pandas as pd
 from analysis.data import Data
 from analysis.errors import SkippedError
 from analysis.frames import units
-from analysis.results import Analysis, Chart, Options, Result, Table, count, number
+from analysis.results import Analysis, Options, Result
+from analysis.tables import Chart, Table, count, number
 from analysis.toolbox import mde
 
 SIZES = (0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0, 4.0)

@@ -9,7 +9,7 @@ import pytest
 
 from analysis.charts import drawn
 from analysis.data import load
-from analysis.results import Chart, Table
+from analysis.tables import Chart, Table
 from analysis.tests.building import dataset, match
 
 

@@ -12,9 +12,9 @@ from analysis import load, output
 from analysis.registry import analyses
 from analysis.results import Options
 from analysis.running import run_analysis
+from analysis.tables import csv_bytes, html_table, latex_table
 from analysis.tests.building import write_manifest
 from analysis.tests.conftest import GAMES
-from analysis.writing import csv_bytes, html_table, latex_table
 
 pytestmark = [
     pytest.mark.django_db,

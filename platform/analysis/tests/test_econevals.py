@@ -138,6 +138,8 @@ def test_collusion(tmp_path):
     rounds = [{"match": "m1", "round": t, "role": role, "price": 2.0 * (t + shift)}
               for t in (1, 2, 3, 4) for role, shift in (("firm_1", -2), ("firm_2", 0))]  # fmt: skip
     data = loaded(tmp_path / "d", rows, rounds=rounds)
+    cells = data.run("general.outcomes").tables["cells"].frame
+    assert set(cells["player_firm_2"]) == {"a", "b", "none"}  # nobody, where there is no rival
     outcome = data.run("econevals.duopoly")
     [test] = outcome.tables["tests"].frame.to_dict("records")
     assert (test["estimate"], test["t"]) == (pytest.approx(-0.5), pytest.approx(-0.5 / 0.02**0.5))

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
-import signal
 import subprocess
 import sys
 import time
@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from analysis.command import analyse
-from analysis.processes import fork_is_possible, in_parallel
+from analysis.processes import fork_is_possible, in_two
 from analysis.tests.building import dataset, match
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
@@ -28,10 +28,6 @@ assert fork_is_possible()
 outcomes = analyse([sys.argv[1]], Path(sys.argv[2]), only={NAMES})
 assert [outcome.analysis.id for outcome in outcomes] == {NAMES}
 """
-
-
-def no_progress(done: int, index: int) -> None:
-    """Ignore the progress."""
 
 
 def contents(folder: Path) -> dict[str, bytes]:
@@ -53,55 +49,33 @@ def test_both_processes_work_and_results_are_in_order():
         time.sleep(0.02)
         return index, os.getpid()
 
-    results = in_parallel(work, 8, no_progress)
+    results = in_two(work, range(8))
     assert [index for index, _process in results] == list(range(8))
-    assert results[0][1] == os.getpid() != results[7][1]
-
-
-@pytest.mark.slow
-def test_progress_counts_the_work_of_both():
-    calls = []
-    in_parallel(lambda index: time.sleep(0.02), 6, lambda done, index: calls.append((done, index)))
-    assert calls[0][1] == 0 and [done for done, _at in calls] == sorted(done for done, _at in calls)
-
-
-@pytest.mark.slow
-def test_work_of_a_process_that_died_is_repeated():
-    def work(index: int) -> int:
-        if os.getpid() != parent:
-            os.kill(os.getpid(), signal.SIGKILL)
-        return index * index
-
-    parent = os.getpid()
-    assert in_parallel(work, 5, no_progress) == [0, 1, 4, 9, 16]
-
-
-@pytest.mark.slow
-def test_errors_from_either_process_are_raised():
-    def work(index: int) -> int:
-        return 1 // (3 - index)
-
-    with pytest.raises(ZeroDivisionError):
-        in_parallel(work, 4, no_progress)
+    assert {os.getpid()} < {process for _index, process in results}
 
 
 @pytest.mark.slow
 def test_stopping_in_the_middle_ends_the_other_process(tmp_path):
-    pid_file = tmp_path / "begun"
+    pid_file, parent = tmp_path / "begun", os.getpid()
 
     def work(index: int) -> None:
-        pid_file.write_text(str(os.getpid()))
-        time.sleep(60)
+        if os.getpid() != parent:
+            pid_file.write_text(str(os.getpid()))
+            time.sleep(60)
 
-    def stop(done: int, index: int) -> None:
+    def indices():
+        yield 0  # the fork's
         while not pid_file.exists() or not pid_file.read_text():
             time.sleep(0.01)
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        in_parallel(work, 4, stop)
+        in_two(work, indices())
     with pytest.raises(ProcessLookupError):
-        os.kill(int(pid_file.read_text()), 0)
+        for _wait in range(100):
+            os.kill(int(pid_file.read_text()), 0)
+            multiprocessing.active_children()
+            time.sleep(0.05)
 
 
 @pytest.mark.parametrize("library", ["sklearn", "vl_convert"])

@@ -6,7 +6,6 @@ They need the platform and a database, so nothing here is imported before Django
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import timedelta
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -16,45 +15,30 @@ def export_game(
     key: str, folder: Path, *, matches: int = 4, configs: Sequence[Mapping[str, Any]] = ({},), seed: int = 1
 ) -> Path:
     """Write a collection of matches between two of its scripts in every order, cycling configurations."""
-    from django.utils import timezone
-
-    from collecting.models import Collection, Item
+    from collecting.models import Collection
     from collecting.planning import planned
+    from collecting.storing import Finished, store
     from exports.dataset import export
     from games import registry
-    from games.play import configure, script_move, snapshot, start, submit
-    from matches.bulk import write_logs
-    from matches.models import Match, Seat
+    from games.play import configure
+    from llm_agents.agent import parse_spec
+    from llm_agents.match import play_match
     from plans.starting import collection_for
 
-    rng, kind, now = Random(f"{key}/{seed}"), registry.get(key), timezone.now()
-    scripts = sorted(kind.scripts)[:2]
-    plan = collection_for(key, title=key, configurations=list(configs), repetitions=matches,
-                          agents=[f"script:{script}" for script in scripts])  # fmt: skip
+    rng, kind = Random(f"{key}/{seed}"), registry.get(key)
+    scripts = [f"script:{script}" for script in sorted(kind.scripts)[:2]]
+    plan = collection_for(key, title=key, configurations=list(configs), repetitions=matches, agents=scripts)
     collection = planned(plan, slug=key.replace("_", "-"))
     collection.planned = collection.begun = matches
     collection.status = Collection.Status.DONE
     collection.save()
+    finished = []
     for number in range(1, matches + 1):
         game = configure(kind, configs[number % len(configs)])
-        playing = {role: scripts[(number >> index) % 2 % len(scripts)] for index, role in enumerate(game.roles())}
-        match_seed = rng.getrandbits(32)
-        play, events = start(game, match_seed)
-        log = list(events)
-        while not play.over:
-            role = play.waiting_for()[0]
-            play, events = submit(play, role, script_move(play, role, playing[role]))
-            log += events
-        match = Match.objects.create(
-            game=key, config=game.config.model_dump(mode="json"), rules_version=game.rules_version,
-            seed=match_seed, purpose=Match.Purpose.COLLECTION, status=Match.Status.FINISHED,
-            ending="finished", payoffs=play.payoffs(), metrics=play.metrics(), started_at=now - timedelta(seconds=30),
-            ended_at=now, snapshot=snapshot(play),
-        )  # fmt: skip
-        Seat.objects.bulk_create(Seat(match=match, role=r, agent=f"script:{s}") for r, s in playing.items())
-        write_logs([(match.pk, log)], at=now)
-        Item.objects.create(collection=collection, number=number, status=Item.Status.FINISHED, match=match,
-                            decisions=sum(event.kind == "move" for event in log), ended_at=now)  # fmt: skip
+        agents = {role: scripts[(number >> index) % 2 % len(scripts)] for index, role in enumerate(game.roles())}
+        match = play_match(game, rng.getrandbits(32), {role: parse_spec(agent) for role, agent in agents.items()})
+        finished.append(Finished.of(match.play, agents, match.events, seconds=30))
+    store(collection, finished, first=1)
     export(collection, folder, ("csv", "parquet"), processes=1)
     return folder
 

@@ -15,13 +15,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from analysis.parallel import in_order
 from exports.glee import layout, players
 from exports.glee.arguments import Arguments
 from exports.glee.cells import rows
 from exports.glee.families import ADAPTERS
 from exports.glee.playing import Outcome, replay_game
 from exports.glee.published import ROLES, PublishedGame, UnreadableGame
-from exports.parallel import in_order
 from games.interface import Json, Role
 from games.words import gettext as _
 

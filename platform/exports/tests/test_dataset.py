@@ -172,7 +172,7 @@ def test_headers_depend_on_the_study_not_its_data(tmp_path, finished_dataset):
     assert header(finished_dataset, "decisions") == [
         "match", "move_number", "number", "role", "round", "phase", "player", "by", "move",
         "move_alice_gain", "move_bob_gain", "move_message", "move_decision",
-        "asked_at", "shown_at", "answered_at", "seconds", "refused", "sight", "answered",
+        "asked_at", "shown_at", "answered_at", "seconds", "refused", "sight", "tries", "warned", "changed", "answered",
     ]  # fmt: skip
     assert header(finished_dataset, "messages") == ["match", "number", "role", "player", "text", "characters", "words"]
 

@@ -15,7 +15,7 @@ from collecting.models import Collection, Item
 from exports import glee_files
 from exports.dataset import export
 from exports.errors import UnknownFormat
-from exports.glee.sample import BROKEN, write_sample
+from exports.glee.tests.sample import BROKEN, write_sample
 from exports.importing import import_games
 from exports.tests import building
 from exports.verify import verify

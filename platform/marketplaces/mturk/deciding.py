@@ -26,10 +26,10 @@ from marketplaces import submissions
 from marketplaces.fields import text
 from marketplaces.kinds import NotPossible, NotThere
 from marketplaces.models import Account, Recruitment, Submission
+from marketplaces.modules import Report
 from marketplaces.mturk import publishing
 from marketplaces.mturk.client import AssignmentNow, Holder, Requester, requester_of
 from marketplaces.mturk.models import KEY, Granted, Hit, Qualification
-from marketplaces.submissions import Report
 from matches.models import Match
 from participants import services
 from participants.models import Enrolment

@@ -21,12 +21,13 @@ from audit.actions import Action
 from marketplaces import submissions
 from marketplaces.kinds import MarketplaceError, NotPossible, Unclear
 from marketplaces.models import Recruitment, Submission
+from marketplaces.modules import Report
 from marketplaces.prolific import authenticity, codes
 from marketplaces.prolific.client import client_of, normalised_status, participant_of, text_of
 from marketplaces.prolific.forms import LEAST_PERCENT, MOST_PERCENT, PartForm, RejectForm, ReturnForm
 from marketplaces.prolific.models import Publication
 from marketplaces.prolific.publishing import store_study
-from marketplaces.submissions import Report, identity_of
+from marketplaces.submissions import identity_of
 from payouts.models import LedgerRow
 from payouts.services import keep_paid_elsewhere
 from plans.pay import cents

@@ -10,9 +10,9 @@ from django.conf import settings
 from django.contrib import admin
 from django.urls import reverse
 
-from marketplaces import kinds
+from marketplaces import kinds, modules
 from marketplaces.desks import Desk
-from marketplaces.kinds import Recruiting
+from marketplaces.modules import Recruiting
 from payouts import payers
 from recruiters import arrivals, leaving
 
@@ -24,7 +24,8 @@ def test_marketplace_supports_arriving_leaving_and_paying(key):
     assert key in dict(arrivals.choices())
     assert leaving.PROVIDERS[key].__module__.startswith(f"marketplaces.{key}.")
     method = payers.method_of(key)
-    assert all(callable(getattr(kind.recruiting, name)) for name in vars(Recruiting) if not name.startswith("_"))
+    recruiting = modules.recruiting(key)
+    assert all(callable(getattr(recruiting, name)) for name in vars(Recruiting) if not name.startswith("_"))
     assert method is not None and method.payer is not None and method.elsewhere is None
 
 

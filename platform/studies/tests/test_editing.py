@@ -13,7 +13,7 @@ from audit.models import Record
 from pages.files import MAX_IMAGE_BYTES, MAX_VIDEO_BYTES
 from pages.models import Media
 from plans import files, library
-from plans.starting import plan_for
+from plans.starting import COMPREHENSION, plan_for
 from recruiters.models import LabCode
 from rights.members import give
 from rights.roles import Role
@@ -218,7 +218,7 @@ def test_a_study_of_a_game_begins_with_one_click(client, boss):
     client.post(page("begin", "negotiation"))
     client.post(page("begin", "negotiation"))
     assert set(Study.objects.values_list("slug", flat=True)) == {"negotiation", "negotiation-2"}
-    assert Study.objects.first().draft == plan_for("negotiation")
+    assert Study.objects.first().draft == plan_for("negotiation", stage={"comprehension": COMPREHENSION})
     assert client.post(page("begin", "chess")).status_code == 404
 
 

@@ -28,7 +28,8 @@ from analysis.published.aucarena.seats import (
     settings,
     with_setting,
 )
-from analysis.results import Analysis, Chart, Options, Result, Table, count, number, numbers, records, share, text
+from analysis.results import Analysis, Options, Result
+from analysis.tables import Chart, Table, count, number, numbers, records, share, text
 from analysis.toolbox import bootstrap, spearman
 from analysis.toolbox.resampling import bootstrap_ratio
 

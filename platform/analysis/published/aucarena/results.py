@@ -23,7 +23,8 @@ from analysis.published.aucarena.seats import (
     settings,
     with_setting,
 )
-from analysis.results import Analysis, Chart, Options, Result, Table, count, number, numbers, share, text
+from analysis.results import Analysis, Options, Result
+from analysis.tables import Chart, Table, count, number, numbers, share, text
 from analysis.toolbox import mean, proportion, trueskill
 
 ORDERS_DRAWN, MAX_UPDATES = 100, 6_000

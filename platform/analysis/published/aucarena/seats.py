@@ -11,7 +11,7 @@ import pandas as pd
 from analysis.data import Data
 from analysis.errors import SkippedError
 from analysis.frames import grouped, level_text, players_of
-from analysis.results import text
+from analysis.tables import text
 
 GAMES = ("item_auction",)
 ORDERS = ("random", "ascending", "descending", "listed")

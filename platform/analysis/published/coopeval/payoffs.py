@@ -28,7 +28,8 @@ from analysis.published.coopeval.tournaments import (
     readable_name,
     tournaments,
 )
-from analysis.results import Chart, Options, Result, Table, count, number, numbers, records, text
+from analysis.results import Options, Result
+from analysis.tables import Chart, Table, count, number, numbers, records, text
 from analysis.toolbox import deviation_ratings, replicator
 from games.social_dilemma.evolution import replicator_path
 

@@ -21,7 +21,8 @@ from analysis.published.coopeval.tournaments import (
     over_means,
     readable,
 )
-from analysis.results import Chart, Options, Result, Table, count, share, text
+from analysis.results import Options, Result
+from analysis.tables import Chart, Table, count, share, text
 from analysis.toolbox import proportion
 
 DECISIONS = ["match", "role", "round", "phase", "move"]

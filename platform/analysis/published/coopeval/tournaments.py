@@ -13,7 +13,8 @@ import pandas as pd
 
 from analysis.data import Data
 from analysis.errors import SkippedError
-from analysis.results import Analysis, text
+from analysis.results import Analysis
+from analysis.tables import text
 from games.social_dilemma.evolution import meta_game
 
 of_dilemmas = partial(Analysis, games=("social_dilemma",))

@@ -23,7 +23,8 @@ from analysis.published.econarena.play import (
     game_of,
     groups,
 )
-from analysis.results import Analysis, Chart, Options, Result, Table, count, number, share, text
+from analysis.results import Analysis, Options, Result
+from analysis.tables import Chart, Table, count, number, share, text
 from analysis.toolbox import mean, proportion, proportion_difference, welch
 from analysis.toolbox.resampling import bootstrap_ratio
 

@@ -22,7 +22,8 @@ from analysis.published.econevals.frames import (
     game_of,
     of_benchmarks,
 )
-from analysis.results import Chart, Options, Result, Table, count, number, numbers, share, text
+from analysis.results import Options, Result
+from analysis.tables import Chart, Table, count, number, numbers, share, text
 from analysis.toolbox import mean, proportion
 
 PUBLISHED_SCORES: Mapping[tuple[str, str], str] = {

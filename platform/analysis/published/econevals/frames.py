@@ -11,7 +11,8 @@ import pandas as pd
 from analysis.data import Data
 from analysis.errors import SkippedError
 from analysis.frames import level_text
-from analysis.results import Analysis, text
+from analysis.results import Analysis
+from analysis.tables import text
 from analysis.toolbox import paired
 
 BENCHMARKS = ("procurement", "scheduling", "pricing")

@@ -15,7 +15,8 @@ from analysis.errors import SkippedError
 from analysis.frames import by_group, grouped, times_drawn, with_holm
 from analysis.published.econevals.frames import AGENT, OTHER, by_instance, difference, frame, game_of
 from analysis.published.econevals.measures import best_rate, duopoly
-from analysis.results import Analysis, Chart, Options, Result, Table, count, number, records, share, text
+from analysis.results import Analysis, Options, Result
+from analysis.tables import Chart, Table, count, number, records, share, text
 from analysis.toolbox import bootstrap, mean, welch
 from games.patience.rates import (
     AMOUNT_TOLERANCE,

@@ -28,7 +28,8 @@ from analysis.published.glee.families import (
     of_families,
     reference_player,
 )
-from analysis.results import Chart, Options, Result, Table, count, number, numbers, records, text
+from analysis.results import Options, Result
+from analysis.tables import Chart, Table, count, number, numbers, records, text
 from analysis.toolbox import ols
 
 POINTS = 100

@@ -12,7 +12,8 @@ import pandas as pd
 
 from analysis.data import Data
 from analysis.errors import SkippedError
-from analysis.results import Analysis, text
+from analysis.results import Analysis
+from analysis.tables import text
 
 HUMAN = "human"
 REFERENCE_PLAYER = "gemini-1.5-flash"

@@ -23,7 +23,8 @@ from analysis.published.glee.families import (
     frame,
     of_families,
 )
-from analysis.results import Options, Result, Table, count, number, numbers
+from analysis.results import Options, Result
+from analysis.tables import Table, count, number, numbers
 
 SHUFFLES = 100
 TEST_SHARE = 0.2

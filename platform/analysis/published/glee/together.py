@@ -26,7 +26,8 @@ from analysis.published.glee.families import (
     of_families,
 )
 from analysis.published.glee.pairs import pair_effects
-from analysis.results import Chart, Column, Options, Result, Table, count, number, records, share, text
+from analysis.results import Options, Result
+from analysis.tables import Chart, Column, Table, count, number, records, share, text
 from analysis.toolbox import holm, ols, pure_nash
 
 ENDS: Mapping[str, Any] = {"smallest": min, "largest": max}

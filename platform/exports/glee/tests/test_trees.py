@@ -7,10 +7,11 @@ from itertools import islice
 
 import pytest
 
-from exports import parallel
-from exports.glee import reading, sample
+from analysis import parallel
+from exports.glee import reading
 from exports.glee.layout import game_folders
 from exports.glee.reading import Unreadable
+from exports.glee.tests import sample
 
 REASONS = {
     "no JSON": "config.json is not JSON",

@@ -11,7 +11,7 @@ import pytest
 from django.utils import timezone
 
 from llm_agents.standins.kit import Fault
-from marketplaces import kinds
+from marketplaces import modules
 from marketplaces.kinds import Refused, Unclear
 from marketplaces.mturk import client
 from marketplaces.mturk.client import KEY_ID, SECRET, requester_of
@@ -32,7 +32,7 @@ UNCLEAR_FAILURES = [
 
 def test_balance_is_returned(staged):
     assert staged.requester.balance() == Decimal("10000.00")
-    assert "$10,000.00" in kinds.get("mturk").check(staged.account)
+    assert "$10,000.00" in modules.check(staged.account)
 
 
 @pytest.mark.parametrize(

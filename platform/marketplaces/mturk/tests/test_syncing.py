@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from exports.tests import building
 from llm_agents.standins.kit import Fault
-from marketplaces import comparing, kinds
+from marketplaces import comparing, modules
 from marketplaces.kinds import MarketplaceError, Unclear
 from marketplaces.models import Submission
 from marketplaces.mturk.models import Hit
@@ -25,7 +25,7 @@ pytestmark = pytest.mark.django_db
 
 
 def sync(staged) -> None:
-    kinds.get("mturk").sync(staged.recruitment)
+    modules.deciding("mturk").sync(staged.recruitment)
 
 
 def lines_of(staged) -> dict[Enrolment, comparing.Line]:

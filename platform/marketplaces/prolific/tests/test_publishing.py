@@ -10,7 +10,7 @@ import pytest
 from django.utils import timezone
 
 from exports.tests import building
-from marketplaces import kinds
+from marketplaces import modules
 from marketplaces.kinds import MarketplaceError, NotPossible, NotSent, Refused, Unclear
 from marketplaces.models import Recruitment
 from marketplaces.prolific import publishing
@@ -199,12 +199,10 @@ def test_repeated_request_adds_places_once(desk):
 
 
 def test_connection_test_shows_the_balance_and_no_token(account, standin):
-    assert kinds.get("prolific").check(account) == (
-        "Prolific accepts the token. Balance: “Stand-in workspace” has 10000.00 USD."
-    )
+    assert modules.check(account) == ("Prolific accepts the token. Balance: “Stand-in workspace” has 10000.00 USD.")
     account.keep_credentials({"token": "wrong-token"})
     with pytest.raises(MarketplaceError, match="does not accept") as error:
-        kinds.get("prolific").check(account)
+        modules.check(account)
     assert "wrong-token" not in str(error.value) and TOKEN not in str(error.value)
 
 

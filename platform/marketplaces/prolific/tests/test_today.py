@@ -171,6 +171,9 @@ class TestScreenedOut:
         row = LedgerRow.objects.get()
         assert (row.reason, row.amount, row.state) == ("screen_out", Decimal("0.20"), "elsewhere")
         assert row.currency == publication.currency and not books.check(desk.study.slug)
+        page = text_of(Client().get(worker.person.get_absolute_url()))
+        assert "For the screening, $0.20: This is paid by the site that brought you here." in page
+        assert "There is no payment" not in page
 
     def test_unsupported_screen_out_payment_creates_nothing(self, desk):
         desk.standin.market.pays_screen_outs = False
@@ -327,7 +330,7 @@ def test_invalid_filters_are_refused_in_words(typed, reason):
 def test_page_offers_the_filters_that_prolific_lists(desk, admin_client):
     address = f"/admin/prolific/publication/of/{desk.study.pk}/"
     page = text_of(admin_client.get(address))
-    assert "Current Country of Residence" in page and "In what country do you currently reside?" in page
+    assert "Current Country of Residence" in page and "do you currently reside?" in page
     form = {
         "name": "Two people share", "description": "You decide.", "places": 5, "minutes": 10, "devices": "desktop",
         "filters-age-lower": "25", "filters-current-country-of-residence": ["1", "2"],

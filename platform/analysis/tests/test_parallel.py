@@ -7,7 +7,7 @@ import os
 
 import pytest
 
-from exports.parallel import MAX_PENDING, in_order
+from analysis.parallel import MAX_PENDING, in_order
 
 CHUNK = 3
 

@@ -37,6 +37,7 @@ def in_order(
     min_items: int = MIN_ITEMS,
     start: Initializer | None = None,
     start_args: tuple[Any, ...] = (),
+    how: str = "spawn",
     caller_works: bool = False,
     queued: int = CHUNKS_QUEUED,
 ) -> Iterator[R]:
@@ -49,6 +50,7 @@ def in_order(
         chunk: number of items sent to a process at once.
         min_items: number of items from which several processes are worthwhile.
         start: called with `start_args` in each new process.
+        how: how a process starts; "spawn", since a fork would share this process's database connections and locks.
         caller_works: whether this process works too, for callers that have nothing else to do: one process fewer is
             started, and work begins before the others are ready.
         queued: chunks then queued for each other process; 1 if there is one for each.
@@ -66,8 +68,7 @@ def in_order(
         items = chain(first, items)
     chunks = iter(lambda: list(islice(items, chunk)), [])
     workers = process_count - 1 if caller_works else process_count
-    # Spawned, not forked: a fork would share this process's database connections and locks.
-    context = multiprocessing.get_context("spawn")
+    context = multiprocessing.get_context(how)
     pool = ProcessPoolExecutor(workers, mp_context=context, initializer=start, initargs=start_args)
     try:
         if caller_works:
