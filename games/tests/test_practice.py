@@ -8,8 +8,8 @@ import pytest
 
 from games import registry
 from games.errors import BadConfig, Refused
-from games.play import configure, replay_events, restore, script_move, snapshot, start, submit, use_tool
 from games.periods import opening
+from games.play import configure, replay_events, restore, script_move, snapshot, start, submit, use_tool
 from games.practice import BEGIN, PRACTICE_PERIODS
 
 CONFIGS = {
