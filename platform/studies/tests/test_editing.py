@@ -25,13 +25,6 @@ pytestmark = pytest.mark.django_db
 INVALID = "format: parley-study\ntitle: X\njourney:\n  - {stage: game, name: g, game: chess}\n  - {stage: dance}\n"
 
 
-@pytest.fixture
-def boss(client) -> User:
-    user = User.objects.create_superuser("boss")
-    client.force_login(user)
-    return user
-
-
 def page(name: str, *args) -> str:
     return reverse(f"admin:studies_study_{name}", args=args)
 

@@ -82,12 +82,12 @@ def test_problem_report_extends_the_turn_once():
     visitor = arrived_visitor().walk_to("match")
     deadline = visitor.match().open_turns()["alice"].deadline
     page = text_of(visitor.client.get(f"{visitor.url}problem/"))
-    assert "Time for your answer in the game:" in page and "We added 60 seconds" in page
+    assert "your answer in the game:" in page and "We added 60 seconds" in page
     extended_deadline = visitor.match().open_turns()["alice"].deadline
     assert (extended_deadline - deadline).total_seconds() == 60
     visitor.client.get(f"{visitor.url}problem/")
     assert visitor.match().open_turns()["alice"].deadline == extended_deadline
-    assert "Time for your answer in the game:" in text_of(visitor.client.get(f"{visitor.url}leave/"))
+    assert "your answer in the game:" in text_of(visitor.client.get(f"{visitor.url}leave/"))
 
 
 def test_reaccepted_task_must_be_returned():

@@ -177,11 +177,7 @@ class TestSessions:
         )
 
     def test_second_game_has_new_partners(self):
-        launched_study = contest(
-            seats={"p1": "person", "p2": "person"},
-            config={"players": 2, "runs": 1},
-            repeats=2,
-        )
+        launched_study = contest(seats={"p1": "person", "p2": "person"}, config={"players": 2, "runs": 1}, repeats=2)
         enrolments = arrive(launched_study, 4)
         for match in Match.objects.all():
             play(match, {})
