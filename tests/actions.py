@@ -91,6 +91,22 @@ def launch_tour_study() -> None:
         launch_study({"slug": tour.STUDY, "title": "Sample"})
 
 
+def launch_endless(slug: str, agents: str | dict[str, Any] = "script:fair") -> None:
+    """Launch an endless bargaining study: neither the participants nor their opponent ever accept."""
+    kit.launched(
+        slug,
+        title="Benchmark",
+        config={"rounds": None, "cap": 100_000},
+        roles=["alice"],
+        agents=agents,
+        purpose=Match.Purpose.DEMO,
+        via=Study.Entry.OPEN,
+        quota=1_000_000,
+        minutes=1_000,
+        code_word=None,
+    )
+
+
 def launch_again(slug: str, parts: dict[str, Any]) -> None:
     """Launch the next version of a study with these parts of its plan changed."""
     kit.launch_again(Study.objects.get(slug=slug), **parts)
@@ -295,9 +311,9 @@ def count_complete_matches(slug: str) -> dict[str, int]:
     return counts
 
 
-def add_endpoint(name: str, address: str, protocol: str = "openai") -> None:
+def add_endpoint(name: str, address: str, protocol: str = "openai", **fields: Any) -> None:
     """Add an endpoint with this name and address, without a key."""
-    Endpoint.objects.create(name=name, protocol=protocol, base_url=address, structured="json_schema")
+    Endpoint.objects.create(name=name, protocol=protocol, base_url=address, structured="json_schema", **fields)
     MEMORY.expire()
 
 

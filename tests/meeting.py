@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from datetime import timedelta
 from typing import Any
 
-from django.db.models import Count
+from django.db.models import Count, Sum
+from django.utils import timezone
 
+from lobby import times
 from lobby.models import Place
+from lobby.services import pool_prospects, table_of
 from matches import services
 from matches.models import Event, Match, Seat
 from participants import services as people
@@ -118,6 +122,52 @@ def outcome_summary(slug: str) -> dict[str, Any]:
         "paid": dict(Counter(paid.values_list("reason", flat=True))),
         "paid_twice": paid.values("enrolment", "reason").annotate(rows=Count("pk")).filter(rows__gt=1).count(),
     }
+
+
+def lobby_truths(tokens: list[str], seconds: float) -> dict[str, tuple[list[str], str]]:
+    """Return what each page in the lobby may truthfully have said within the last seconds, and who is here for it.
+
+    The words are those of `lobby_crowd.Page`'s `sentence` and `counts`; the latter are "" unless the person
+    waits for a group.
+    """
+    places = Place.objects.filter(enrolment__token__in=tokens).select_related("enrolment", "group__match")
+    since = timezone.now() - timedelta(seconds=seconds)
+    prospects: dict[tuple[int, str], dict[int, tuple[int, int]]] = {}
+    truths = {}
+    for place in places:
+        group, sentences, counts = place.group, ["lost, may be over"], ""
+        if place.enrolment.ended or (group is not None and group.match is not None):
+            sentences.append("begun")
+        if group is None or group.made_at > since:
+            sentences.append("waiting")
+        if times.seconds_until(times.kept_until(place)) > 0 or group is not None:
+            sentences.append("lost, kept")
+        if group is not None and (group.match is None or group.match.started_at > since):
+            seat = table_of(place).for_people(group.places.count()).game.role_title(place.role)
+            if place.ready_at is None or place.ready_at > since:
+                sentences.append(f"ready as {seat}, not pressed")
+            if place.ready_at is not None:
+                sentences.append(f"ready as {seat}, pressed")
+        if group is None and not place.enrolment.ended:
+            pool = (place.hall_id, place.pool)
+            if pool not in prospects:
+                prospects[pool] = pool_prospects(*pool)
+            if place.pk in prospects[pool]:
+                counts = "{} here, {} missing".format(*prospects[pool][place.pk])
+        truths[place.enrolment.token] = (sentences, counts)
+    return truths
+
+
+def lobby_outcome(slug: str) -> dict[str, int]:
+    """Return how many people were not seated in the end, and how often someone was sent back to the queue."""
+    places = Place.objects.filter(enrolment__placement__cell__version__study__slug=slug)
+    missed = places.aggregate(missed=Sum("missed"))["missed"] or 0
+    return {"not seated": places.filter(group__match=None).count(), "missed": missed}
+
+
+def matches_of(tokens: Sequence[str]) -> dict[str, int]:
+    """Return the match of each person who has one, by token."""
+    return dict(Seat.objects.filter(enrolment__token__in=tokens).values_list("enrolment__token", "match"))
 
 
 def truth(paths: Sequence[str]) -> dict[str, dict[str, Any]]:

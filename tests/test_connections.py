@@ -15,8 +15,8 @@ import pytest
 
 from config import children
 from config.postgres import PrivatePostgres
-from deploy.bench import workers
 from deploy.bench.kit import Measured
+from tests import players
 from tests.conftest import LiveStack
 
 pytestmark = [pytest.mark.slow, pytest.mark.services]
@@ -35,7 +35,7 @@ def test_postgresql_never_runs_out_of_connections(tmp_path: Path):
             web_processes=WEB_PROCESSES,
             environment={"SECRET_KEY": "tests", "JOINS_PER_HOUR": "100000"},
         ) as stack:
-            stack.call("deploy.bench.study.launch", STUDY)
+            stack.call("tests.actions.launch_endless", STUDY)
             with second_worker(stack, tmp_path):
                 peak, errors, replies = asyncio.run(play_all(stack.url, postgres))
             logged = [line for name in ("web", "worker", "collector", "beat") for line in stack.log(name).splitlines()]
@@ -81,9 +81,9 @@ async def play_all(url: str, postgres: PrivatePostgres) -> tuple[int, list[str],
         nonlocal replies
         try:
             async with httpx.AsyncClient(base_url=url, timeout=120, verify=False) as client:
-                path = await workers.enter(client, f"/join/{STUDY}/")
+                path = await players.enter(client, f"/join/{STUDY}/")
             measured = Measured.next(SECONDS)
-            await workers.play(url, path, thinking=1.0, measured=measured)
+            await players.play(url, path, thinking=1.0, measured=measured)
             errors.extend(measured.errors)
             replies += len(measured.times)
         except Exception as error:  # noqa: BLE001  (the test reports every error)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -44,27 +45,41 @@ def check_tab(page: Page, page_name: str) -> None:
 
 
 def buy(page: Page, period: int) -> None:
-    """Submit a plan with one more offer than in the period before, by keyboard; in one period, copy an earlier plan."""
+    """Submit a plan of one more offer than in the period before, by keyboard; in one period, copy plans and undo it."""
     if period == 3:
         page.get_by_role("tab", name="So far").click()
         page.get_by_role("button", name="Copy period 1", exact=True).click()
         page.get_by_role("button", name="Undo").click()
         page.get_by_role("button", name="Clear", exact=True).click()
-        expect(page.locator("[data-cost]")).to_have_text("$0.00")
-    list_of_offers = page.locator("[data-offer]")
-    for number in range(1, period + 1):
-        field = page.get_by_label(f"Units of Offer {number}", exact=True)
-        field.fill(str(number))
+        expect(page.locator("[data-cost]")).to_have_text(re.compile(r"^\D?0\.00"))
+    names = sorted(page.locator("[data-offer]").evaluate_all("rows => rows.map(row => row.dataset.offer)"))
+    for number, name in enumerate(names[: period + 1], start=1):
+        field = page.get_by_label(f"Units of {name}", exact=True)
+        field.fill("1")
         field.press("ArrowUp")
         field.press("Enter")  # goes on to the next field
         expect(field).not_to_be_focused()
-        expect(page.locator(".basket [data-offer]")).to_have_count(number)
+        expect(page.locator(".basket [data-offer]")).to_have_count(number if period == 3 else max(number, period))
     expect(page.locator("[data-cost]")).not_to_be_empty()
     if period == 2:
-        page.get_by_label("Type").select_option("simple")
-        expect(page.locator("[data-offer]:visible")).not_to_have_count(list_of_offers.count())
-        page.get_by_label("Type").select_option("")
-    page.get_by_role("button", name="Buy this plan").click()
+        page.get_by_label("Sort by").select_option(label="Price")
+        page.get_by_label("Contains").select_option(index=1)  # a category
+        expect(page.locator(".builder [data-found]")).to_contain_text(" of ")
+        page.get_by_label("Contains").select_option("")
+    send(page, "Buy this plan")
+
+
+def send(page: Page, button: str) -> None:
+    """Submit the period, even if the page asks first whether that is meant."""
+    question = page.locator("form.move [name=answering]").first.input_value()
+    page.get_by_role("button", name=button).click()
+    page.wait_for_function(
+        """question => document.querySelector("form.move [name=answering]")?.value !== question
+            || document.querySelector("[data-warning]:not([hidden])")""",
+        arg=question,
+    )
+    if page.locator("[data-warning]:visible").count():
+        page.get_by_role("button", name="Send anyway").click()
 
 
 def choices(page: Page) -> tuple[Locator, list[str]]:
@@ -109,7 +124,14 @@ def assign(page: Page, period: int) -> None:
 
 
 def choose(page: Page, period: int) -> None:
-    page.locator(f'form.move button[value="{"AB"[period % 2]}"]').click()
+    """Choose A and B in turn; from the second question on, by keyboard."""
+    button = page.locator(f'form.move button[value="{"AB"[period % 2]}"]')
+    if not period:
+        return button.click()
+    page.locator(".fresh").wait_for(state="detached")
+    page.locator("#screen").press("12"[period % 2])
+    expect(button).to_be_focused()
+    page.keyboard.press("Enter")
 
 
 def compete(page: Page, period: int) -> None:
@@ -181,13 +203,14 @@ def test_person_plays_five_periods_on_a_phone(stack, phone: OpenPage, key: str):
                 expect(page.get_by_role("tab", name="So far")).to_have_accessible_name("So far (new)")
                 page.get_by_role("tab", name="So far").click()
                 page.locator("summary", has_text="Your notes").click()
-                check_tab(page, f"{key}, period {period}, so far")
                 expect(page.locator("main table", has_text="dearer sold less")).to_be_visible()
+                check_tab(page, f"{key}, period {period}, so far")
                 page.get_by_role("tab", name="Now").click()
             check_tab(page, f"{key}, period {period}")
         assert page.evaluate("document.scrollingElement.scrollWidth") <= PHONE["width"], (key, period)
         play_period(page, period)
     if key == "patience":
+        expect(page.locator(".fact-question strong")).to_have_text("6 of 6")
         play_period(page, PERIODS)
     walking.expect_over(page)
     seen = stack.call("tests.actions.seen_before_moves", slug)
@@ -195,3 +218,36 @@ def test_person_plays_five_periods_on_a_phone(stack, phone: OpenPage, key: str):
     tried = [name for _parts, entries in seen for _at, name, _value in entries or ()]
     assert set(TRIED.get(key, ())) <= set(tried), tried
     check_tab(page, f"{key}, over")
+
+
+@pytest.mark.slow
+def test_pricing_of_full_length_by_keyboard_alone(stack, phone: OpenPage):
+    slug, periods = "bench-pricing-keys", 100
+    config = {"periods": periods, "level": "medium", "instance_seed": 3}
+    stack.launch_study(
+        {
+            "slug": slug,
+            "title": "Keys",
+            "game": "pricing",
+            "config": config,
+            "via": "codes",
+            "roles": ["agent"],
+            "agents": {},
+        }
+    )
+    page = phone(stack.reach_first_turn(slug))
+    prices = page.locator("form.move [data-entry]")
+    page.locator("#screen").focus()
+    for period in range(periods):
+        expect(page.locator(".fact-period strong")).to_have_text(str(period + 1))
+        page.locator(".fresh").wait_for(state="detached")
+        page.keyboard.press("Enter")
+        for number in range(prices.count()):
+            expect(prices.nth(number)).to_be_focused()
+            if period == 0:
+                page.keyboard.type(str(4 + number))
+            page.keyboard.press(["ArrowUp", "ArrowDown"][period // 7 % 2])
+            page.keyboard.press("Enter")
+        page.keyboard.press("Enter")
+    walking.expect_over(page)
+    check_tab(page, "pricing of full length, over")

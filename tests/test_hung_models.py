@@ -7,10 +7,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from deploy.bench import workers
 from llm_agents.standins import OpenAIStandIn
 from llm_agents.standins.misbehaviours import Hang
 from studies.tests import kit
+from tests import players
 
 pytestmark = pytest.mark.services
 THREADS = 16
@@ -41,8 +41,8 @@ def hung_study(stack) -> Iterator[str]:
 
 @pytest.mark.slow
 def test_hung_models_do_not_delay_other_matches(stack, hung_study):
-    stack.call("deploy.bench.study.launch", "beside-others")
-    measured = asyncio.run(workers.run(stack.url, "/join/beside-others/", workers=4, thinking=0.5, seconds=8))
+    stack.call("tests.actions.launch_endless", "beside-others")
+    measured = asyncio.run(players.run(stack.url, "/join/beside-others/", workers=4, thinking=0.5, seconds=8))
     assert measured.errors == []
     assert len(measured.times) >= 4
     assert max(measured.times) * 1000 < MAX_REPLY_MS

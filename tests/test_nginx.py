@@ -20,7 +20,7 @@ import websockets
 from config import children
 from config.children import ROOT
 from config.supervisor import free_port
-from deploy.bench import workers
+from tests import players
 
 NGINX = shutil.which("nginx", path=f"{os.environ.get('PATH', '')}:/usr/sbin")
 pytestmark = [
@@ -78,7 +78,7 @@ def proxy(stack, tmp_path_factory) -> Iterator[Proxy]:
         f"user root;\ndaemon off;\npid {folder}/nginx.pid;\nerror_log {folder}/error.log;\n"
         f"events {{}}\nhttp {{\n{temporary}access_log {folder}/access.log;\ninclude {folder}/parley.conf;\n}}\n"
     )
-    stack.call("deploy.bench.study.launch", STUDY)
+    stack.call("tests.actions.launch_endless", STUDY)
     process = children.start([str(NGINX), "-c", str(folder / "nginx.conf"), "-p", str(folder)], log=folder / "said.txt")
     try:
         deadline = time.monotonic() + 20
@@ -100,7 +100,7 @@ def path(proxy: Proxy) -> str:
 
     async def enter() -> str:
         async with httpx.AsyncClient(base_url=proxy.url, verify=False, timeout=60) as client:
-            return await workers.enter(client, f"/join/{STUDY}/?PROLIFIC_PID={WORKER}")
+            return await players.enter(client, f"/join/{STUDY}/?PROLIFIC_PID={WORKER}")
 
     return asyncio.run(enter())
 

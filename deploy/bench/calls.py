@@ -17,7 +17,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, get_args
 
 from config.supervisor import Stack
-from deploy.bench.collecting import begin, status_of
+from deploy.bench.collecting import begin, rates
 from deploy.bench.kit import Measured, Table, memory, serving_standin, stack_on
 from games import registry
 from games.play import configure, start, submit
@@ -50,7 +50,7 @@ def report(options: argparse.Namespace) -> None:
             use_endpoints({NAME: Endpoint(NAME, protocol, address, "sk-bench", concurrency=at_once)}.get)
             before = memory(os.getpid()).resident
             measured = asyncio.run(_calls(at_once, options.seconds, server))
-            costs = [1000 * used / len(measured.times) for used in measured.cpu.values()]
+            costs = [1000 * used / max(1, len(measured.times)) for used in measured.cpu.values()]
             times, after = measured.milliseconds(0.5, 0.95), memory(os.getpid()).resident
             shares = [measured.rate, *times, *costs, measured.busy, before, after]
             table.row(protocol, at_once, *shares, errors=measured.errors)
@@ -95,8 +95,8 @@ def report_tools(options: argparse.Namespace) -> None:
             measured = asyncio.run(_loops(f"{url}/v1", options.seconds))
             rate = f"{measured.rate:.0f} calls/s of {LOOPS}; {memory(os.getpid()).resident:.0f} MB"
             table.row(f"{LOOPS} loops in one process, nothing stored: {rate}", errors=measured.errors)
-            rates = _stored_loops(stack, f"{url}/v1", options.seconds)
-            table.row(f"{LOOPS} loops of a collection at once, a second per call: {rates}; the limit is {LOOPS}")
+            stored = _stored_loops(stack, f"{url}/v1", options.seconds)
+            table.row(f"{LOOPS} loops of a collection at once, a second per call: {stored}; the limit is {LOOPS}")
 
 
 async def _loops(url: str, seconds: float) -> Measured:
@@ -122,17 +122,10 @@ async def _loops(url: str, seconds: float) -> Measured:
 
 def _stored_loops(stack: Stack, url: str, seconds: float) -> str:
     """Return calls per second and memory of a collection of long matches, in two intervals."""
-    stack.call("deploy.bench.study.add_endpoint", NAME, url, LOOPS)
+    stack.call("tests.actions.add_endpoint", NAME, url, concurrency=LOOPS)
     asking = json.dumps({"strategy": "tools", "retries": 0})
     size = ["--config", json.dumps({"periods": PERIODS}), "--repetitions", str(LOOPS), "--concurrency", str(LOOPS)]
     begin(stack, "loops", "--game", GAME, "--agents", f"{NAME}:any", "--asking", asking, *size)
     time.sleep(WARM_UP + CALLS)
-    rates = []
-    for _interval in range(2):
-        before = status_of(stack, "loops")
-        time.sleep(seconds)
-        after = status_of(stack, "loops")
-        rate = (after["calls"] - before["calls"]) / (after["seconds"] - before["seconds"])
-        rates.append(f"{rate:.0f} calls/s with {memory(stack.pids['collector']).resident:.0f} MB")
-    stack.manage("collect", "loops", "--pause", "--no-wait")
-    return ", then ".join(rates)
+    each = rates(stack, "loops", "calls", seconds, intervals=2)
+    return ", then ".join(f"{rate:.0f} calls/s with {memory(stack.pids['collector']).resident:.0f} MB" for rate in each)

@@ -6,17 +6,19 @@ import argparse
 import json
 import tempfile
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from config.supervisor import Stack
-from deploy.bench.kit import Table, command, memory, stack_on
+from deploy.bench.kit import Table, Usage, command, memory, stack_on
 from exports.glee.tests.sample import write_sample
 
 GRID = {"rounds": [12, None], "messages_allowed": [True, False]}
 TWO_SCRIPTS = ("script:haggler", "script:random")
 SCRIPTS = ("random", "rational", "level_1", "level_2", "level_3", "level_4", "adaptive")
 NINE_SEATS = {f"p{seat}": f"script:{name}" for seat, name in enumerate([*SCRIPTS, "random", "random"], 1)}
+WARM_UP = 3.0
 STEADY_SCRIPT = "script:haggler"
 """Plays eleven rounds against itself, so that all matches have the same length."""
 
@@ -33,22 +35,25 @@ def report(options: argparse.Namespace) -> None:
             dataset = str(Path(folder) / f"pair-{size}")
             written = command(stack, "export_dataset", f"pair-{size}", "--to", dataset)
             verified = command(stack, "verify_dataset", dataset)
-            table.row(
-                "its dataset",
-                f"written in {written.seconds:.1f} s with {written.memory.unshared:.0f} MB, "
-                f"verified in {verified.seconds:.1f} s with {verified.memory.unshared:.0f} MB",
-            )
+            table.row("its dataset", f"written in {_cost(written)}, verified in {_cost(verified)}")
         lineups = json.dumps({"rule": "listed", "listed": [NINE_SEATS], "rotate": True})
         contests = ["--game", "beauty_contest", "--config", json.dumps({"players": 9, "runs": 15})]
         repetitions = ["--repetitions", str(min(matches, 1000))]
         scripts = ",".join(dict.fromkeys(NINE_SEATS.values()))
         table.row(*_played(stack, "nine-seats", *contests, "--agents", scripts, "--lineups", lineups, *repetitions))
-        table.row("agents that take 1 s, 200 matches at once", f"{_rate(stack, options.seconds):.0f} decisions/s")
+        slow = ["--repetitions", "2000", "--concurrency", "200", "--delay", "1"]
+        begin(stack, "slow", "--game", "bargaining", "--agents", STEADY_SCRIPT, *slow)
+        while status_of(stack, "slow")["seconds"] < WARM_UP:
+            time.sleep(0.2)
+        [rate] = rates(stack, "slow", "decisions", options.seconds)
+        table.row("agents that take 1 s, 200 matches at once", f"{rate:.0f} decisions/s")
         write_sample(Path(folder) / "published", matches, seed=1)
         imported = command(stack, "import_glee", str(Path(folder) / "published"), "--json")
-        table.row(
-            f"import of {matches:,} published games", f"{imported.seconds:.1f} s, {imported.memory.unshared:.0f} MB"
-        )
+        table.row(f"import of {matches:,} published games", _cost(imported))
+
+
+def _cost(usage: Usage) -> str:
+    return f"{usage.seconds:.1f} s with {usage.memory.unshared:.0f} MB"
 
 
 def begin(stack: Stack, slug: str, *plan: str) -> None:
@@ -73,14 +78,11 @@ def _played(stack: Stack, slug: str, *plan: str) -> tuple[str, str]:
     )
 
 
-def _rate(stack: Stack, seconds: float) -> float:
-    """Return decisions per second while 200 slow matches are in progress: from 3 s after the start."""
-    size = ["--repetitions", "2000", "--concurrency", "200", "--delay", "1"]
-    begin(stack, "slow", "--game", "bargaining", "--agents", STEADY_SCRIPT, *size)
-    while (start := status_of(stack, "slow"))["seconds"] < 3:
-        time.sleep(0.2)
-    time.sleep(seconds)
-    end = status_of(stack, "slow")
-    stack.manage("collect", "slow", "--pause", "--no-wait")
-    rate: float = (end["decisions"] - start["decisions"]) / (end["seconds"] - start["seconds"])
-    return rate
+def rates(stack: Stack, slug: str, what: str, seconds: float, intervals: int = 1) -> Iterator[float]:
+    """Yield how many "decisions" or "calls" a collection makes per second, interval by interval; then pause it."""
+    for _interval in range(intervals):
+        before = status_of(stack, slug)
+        time.sleep(seconds)
+        after = status_of(stack, slug)
+        yield (after[what] - before[what]) / (after["seconds"] - before["seconds"])
+    stack.manage("collect", slug, "--pause", "--no-wait")

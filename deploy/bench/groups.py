@@ -7,10 +7,13 @@ import asyncio
 import os
 import random
 import time
+from collections import Counter
 from collections.abc import Sequence
 
-from deploy.bench import lobby, workers
+from config.supervisor import Stack
 from deploy.bench.kit import Table, quantile, stack_on
+from tests import players
+from tests.lobby_crowd import GROUP_SIZE, Size, launch_contest, meet
 
 TABLE_SIZE, ROUNDS = 10, 15
 PATIENCE = 60.0
@@ -21,10 +24,10 @@ def report(options: argparse.Namespace) -> None:
     table = Table("database|people in groups|")
     for database in options.database:
         with stack_on(database, os.cpu_count() or 1) as (stack, _pids):
-            table.row(database, *lobby.measure(stack, lobby.Size(options.groups)))
+            table.row(database, *_lobby(stack, Size(options.groups)))
             times = []
             for number in range(options.tables):
-                slug = lobby.launch_contest(stack, f"round-{number}", TABLE_SIZE, runs=ROUNDS)
+                slug = launch_contest(stack, f"round-{number}", TABLE_SIZE, runs=ROUNDS)
                 paths = [stack.call("tests.meeting.reach_lobby", slug) for _person in range(TABLE_SIZE)]
                 times += asyncio.run(_table_times(stack.url, paths))
             p50, p95 = (1000 * quantile(times, share) for share in (0.5, 0.95))
@@ -32,24 +35,42 @@ def report(options: argparse.Namespace) -> None:
             table.row(database, f"sealed rounds of {TABLE_SIZE} people", cells)
 
 
+def _lobby(stack: Stack, size: Size) -> tuple[str, str]:
+    """Return two cells on how a crowd met."""
+    crowd, outcome = meet(stack, size)
+    for sentence, number in Counter(crowd.false).most_common(5):
+        print(f"  false {number}x: {sentence}", flush=True)
+    groups: dict[int, list[str]] = {}
+    for token, match in stack.call("tests.meeting.matches_of", list(crowd.pages)).items():
+        groups.setdefault(match, []).append(token)
+    full = [group for group in groups.values() if len(group) == GROUP_SIZE and crowd.begun.keys() >= set(group)]
+    last = [max(crowd.begun[one] for one in group) - max(crowd.arrived[one] for one in group) for group in full]
+    own = [crowd.begun[token] - crowd.arrived[token] for token in crowd.begun]
+    kills = ", ".join(f"{name} {number}x" for name, number in sorted(crowd.kills.items()))
+    return (
+        f"{len(crowd.pages)} people in {size.groups} groups of {GROUP_SIZE}, {size.per_second:g} arrivals per second; "
+        f"killed: {kills or 'nothing'}",
+        f"{len(last)} groups filled; {outcome['not seated']} people not seated, {outcome['missed']} sent back; "
+        f"from the last arrival to the start: p50 {quantile(last, 0.5):.1f} s, p95 {quantile(last, 0.95):.1f} s, "
+        f"maximum {quantile(last, 1):.1f} s; from their own arrival: p50 {quantile(own, 0.5):.1f} s; "
+        f"{crowd.samples} samples of pages: {len(crowd.false)} false, {crowd.silent} not loaded",
+    )
+
+
 async def _table_times(url: str, paths: Sequence[str]) -> list[float]:
     """Return the seconds from each round's last move to each person's new page."""
-    shown: list[list[float]] = []
-    sent: list[list[float]] = []
 
-    async def person(path: str) -> None:
+    async def person(path: str) -> tuple[list[float], list[float]]:
         seen, moved = [], []
-        async with workers.socket_of(url, path) as socket:
-            async for frame in workers.screens(socket, PATIENCE):
+        async with players.socket_of(url, path) as socket:
+            async for frame in players.screens(socket, PATIENCE):
                 seen.append(time.monotonic())
                 if not frame["over"]:
                     await asyncio.sleep(random.uniform(0, 0.6))
                     moved.append(time.monotonic())
-                    await workers.move(socket, frame["answering"], answer=str(random.randint(0, 100)))
-        shown.append(seen)
-        sent.append(moved)
+                    await players.move(socket, frame["answering"], answer=str(random.randint(0, 100)))
+        return seen[1:], moved
 
-    await asyncio.gather(*map(person, paths))
-    last_moves = map(max, zip(*sent, strict=True))
-    next_pages = zip(*(seen[1:] for seen in shown), strict=True)
-    return [page - last for last, pages in zip(last_moves, next_pages, strict=True) for page in pages]
+    pages, moves = zip(*await asyncio.gather(*map(person, paths)), strict=True)
+    rounds = zip(map(max, zip(*moves, strict=True)), zip(*pages, strict=True), strict=True)
+    return [page - last_move for last_move, shown in rounds for page in shown]

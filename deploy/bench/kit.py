@@ -43,7 +43,7 @@ def stack_on(database: str, web_processes: int = 1) -> Iterator[tuple[Stack, Map
             environment["DATABASE_URL"] = postgres.start()
         folder = ending.enter_context(tempfile.TemporaryDirectory(prefix="parley-bench-"))
         stack = ending.enter_context(Stack(folder, web_processes=web_processes, environment=environment))
-        stack.call("deploy.bench.study.launch", STUDY)
+        stack.call("tests.actions.launch_endless", STUDY)
         pids = {name: pid for name, pid in stack.pids.items() if name in ("web", "worker", "redis")}
         yield stack, pids | ({"database": postgres.process.pid} if postgres and postgres.process else {})
 
@@ -156,9 +156,13 @@ class Measured:
         return self.since <= time.monotonic() < self.until
 
     @property
+    def seconds(self) -> float:
+        return self.until - self.since
+
+    @property
     def rate(self) -> float:
         """How many ended per second."""
-        return len(self.times) / (self.until - self.since)
+        return len(self.times) / self.seconds
 
     def add(self, seconds: float) -> None:
         if self.is_on:

@@ -9,18 +9,18 @@ from __future__ import annotations
 import argparse
 import asyncio
 import os
+from contextlib import suppress
 
 from config.supervisor import Stack
-from deploy.bench import workers
 from deploy.bench.kit import STUDY, Measured, Table, memory, stack_on
 from llm_agents.standins import OpenAIStandIn
 from llm_agents.standins.misbehaviours import Hang
+from tests import players
 
 JOIN, HUNG = f"/join/{STUDY}/", "benchmark-hung"
 PATIENT = {"endpoint": "hung", "model": "any", "call_seconds": 600, "limit_seconds": 600, "cap_study": 1_000}
 """An agent for which people wait as long as the benchmark lasts."""
 PEOPLE = 50
-SHARES = (0.5, 0.95, 0.99)
 HURRIED = (40, 0.25)
 """How many people play as fast as they may, and for how long they think: a socket may send five messages a second."""
 
@@ -32,13 +32,15 @@ def report(options: argparse.Namespace) -> None:
         with stack_on(database) as (stack, pids):
             for number, thinking in [*((number, options.thinking) for number in options.workers), HURRIED]:
                 size = {"workers": number, "thinking": thinking, "seconds": options.seconds}
-                clients = {"client": os.getpid()}
-                measured = asyncio.run(workers.run(stack.url, JOIN, **size, pids={**pids, **clients}))
+                measured = asyncio.run(players.run(stack.url, JOIN, **size, pids={**pids, "client": os.getpid()}))
                 per_move = {name: 1000 * used / max(measured.moves, 1) for name, used in measured.cpu.items()}
                 share = ", ".join(f"{name} {cost:.1f}" for name, cost in per_move.items())
-                moves = [measured.moves / options.seconds, *measured.milliseconds(*SHARES)]
                 costs = [f"{sum(per_move.values()):.1f} ({share})", memory(*pids.values()).unshared]
-                table.row(database, number, f"{thinking:g} s", *moves, *costs, errors=measured.errors)
+                table.row(database, number, f"{thinking:g} s", *_moves(measured), *costs, errors=measured.errors)
+
+
+def _moves(measured: Measured) -> list[float]:
+    return [measured.moves / measured.seconds, *measured.milliseconds(0.5, 0.95, 0.99)]
 
 
 def report_beside(options: argparse.Namespace) -> None:
@@ -46,25 +48,23 @@ def report_beside(options: argparse.Namespace) -> None:
     table = Table("database|people|others with a hung model|moves/s|p50 ms|p95 ms|p99 ms|errors")
     for database in options.database:
         with OpenAIStandIn([Hang(900)]) as standin, stack_on(database) as (stack, _pids):
-            stack.call("deploy.bench.study.add_endpoint", "hung", f"http://127.0.0.1:{standin.port}/v1", 1_000)
-            stack.call("deploy.bench.study.launch", HUNG, {"hung": PATIENT})
+            url = f"http://127.0.0.1:{standin.port}/v1"
+            stack.call("tests.actions.add_endpoint", "hung", url, concurrency=1_000)
+            stack.call("tests.actions.launch_endless", HUNG, {"hung": PATIENT})
             for number in options.hung:
                 measured = asyncio.run(_beside(stack, number, options))
-                moves = [measured.moves / options.seconds, *measured.milliseconds(*SHARES)]
-                table.row(database, PEOPLE, number, *moves, errors=measured.errors)
+                table.row(database, PEOPLE, number, *_moves(measured), errors=measured.errors)
 
 
 async def _beside(stack: Stack, hung: int, options: argparse.Namespace) -> Measured:
     """Measure people's matches while others' pages stay open, whose model does not answer their offer."""
     ignored = Measured.next(float("inf"))
-    paths = await workers.enter_all(stack.url, f"/join/{HUNG}/", hung)
-    hanging = [
-        asyncio.create_task(workers.play(stack.url, path, thinking=0, measured=ignored, patience=None))
-        for path in paths
-    ]
+    paths = await players.enter_all(stack.url, f"/join/{HUNG}/", hung)
+    walks = [players.play(stack.url, path, thinking=0, measured=ignored, patience=None) for path in paths]
+    hanging = asyncio.gather(*walks, return_exceptions=True)
     try:
-        return await workers.run(stack.url, JOIN, workers=PEOPLE, thinking=options.thinking, seconds=options.seconds)
+        return await players.run(stack.url, JOIN, workers=PEOPLE, thinking=options.thinking, seconds=options.seconds)
     finally:
-        for task in hanging:
-            task.cancel()
-        await asyncio.gather(*hanging, return_exceptions=True)
+        hanging.cancel()
+        with suppress(asyncio.CancelledError):
+            await hanging

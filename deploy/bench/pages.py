@@ -18,9 +18,9 @@ from typing import Any
 import httpx
 
 from config.supervisor import ROOT
-from deploy.bench import workers
 from deploy.bench.kit import STUDY, Measured, Table, memory, stack_on
 from deploy.otree_demo.server import Otree
+from tests import players
 
 PEOPLE = 50
 OTREE = ROOT / ".venv-otree" / "bin" / "otree"
@@ -42,7 +42,7 @@ def report(options: argparse.Namespace) -> None:
     for database in options.database:
         for processes in sorted({1, os.cpu_count() or 1}):
             with stack_on(database, processes) as (stack, pids):
-                row(database, processes, stack.url, workers.enter, f"/join/{STUDY}/", pids["web"])
+                row(database, processes, stack.url, players.enter, f"/join/{STUDY}/", pids["web"])
     if not OTREE.exists():
         print("oTree is not set up: deploy/setup/otree.sh")
         return

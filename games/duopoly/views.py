@@ -97,7 +97,7 @@ def _attempts(history: Table) -> Sequence[Attempt]:
         for period, price, *outcome in history.rows
     ]
     profits = [as_number(str(profit)) for _period, _price, _sold, profit, *_rival in history.rows]
-    return with_best(attempts, profits, _("Highest profit so far"))
+    return with_best(attempts, profits, _("highest profit so far"))
 
 
 def _result(game: Duopoly, state: History, role: Role) -> tuple[Block, ...]:

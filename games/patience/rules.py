@@ -28,6 +28,7 @@ from games.interface import (
     Prospect,
     Question,
     Role,
+    Table,
     Text,
     Turn,
     View,
@@ -254,9 +255,10 @@ class Patience(Game[PatienceConfig, Answers]):
         )
 
     def view(self, state: Answers, role: Role) -> View:
-        """Return the current question only, since earlier ones are not shown."""
+        """Return the current question only, since each stands on its own; after the last one, all choices."""
         if len(state.choices) == len(state.questions):
-            return (Text("status", _("That was the last question. Thank you."), tone="good"), self._progress(state))
+            thanks = Text("status", _("That was the last question. Thank you."), tone="good")
+            return thanks, self._progress(state), self._choices(state)
         question = state.questions[len(state.choices)]
         now = _("{amount} now").format(amount=_dollars(NOW))
         span = _("in {horizon}") if not self.told_as_published else _("in {horizon} from today")
@@ -265,6 +267,8 @@ class Patience(Game[PatienceConfig, Answers]):
         options = (now, later) if question.now_first else (later, now)
         if self.told_as_published:
             return (Text("options", f"A: {options[0]}\nB: {options[1]}"),)
+        more, span = _dollars(question.amount - NOW), self.config.horizon
+        difference = _("{amount} more, {horizon} later").format(amount=more, horizon=span)
         return (
             Text("status", _("Which would you rather have?")),
             Facts(
@@ -273,6 +277,7 @@ class Patience(Game[PatienceConfig, Answers]):
                 (
                     Fact("option_a", _("Option A"), options[0], options[0]),
                     Fact("option_b", _("Option B"), options[1], options[1]),
+                    Fact("difference", _("The difference"), difference, difference),
                 ),
             ),
             self._progress(state),
@@ -282,6 +287,21 @@ class Patience(Game[PatienceConfig, Answers]):
         count, number = len(state.questions), min(len(state.choices) + 1, len(state.questions))
         progress = _("{number} of {questions}").format(number=number, questions=count)
         return Facts("progress", _("Progress"), (Fact("question", _("Question"), number, progress),))
+
+    def _choices(self, state: Answers) -> Block:
+        """Return every choice, in the order of the questions."""
+        chosen = {True: _("the money later"), False: _("the money now")}
+        rows = tuple(
+            (
+                number,
+                _dollars(question.amount),
+                _("none") if choice == "none" else chosen[question.now_first != (choice == "A")],
+            )
+            for number, (question, choice) in enumerate(zip(state.questions, state.choices, strict=True), start=1)
+        )
+        return Table(
+            "choices", _("Your choices"), (_("Question"), _("Later amount"), _("Your choice")), rows, folds=True
+        )
 
     def notices(self, before: Answers, moves: Mapping[Role, Any], after: Answers, role: Role) -> View:
         return ()

@@ -101,7 +101,7 @@ def _attempts(history: Table) -> Sequence[Attempt]:
         sold = [(history.columns[3], rows[0][2])] if len(rows) == 1 else []
         entries = ", ".join(f"{product}: {price}" for product, price, *_outcome in rows)
         attempts.append(Attempt(period, entries, (*sold, (history.columns[4], shown(profits[-1])))))
-    return with_best(attempts, profits, _("Highest profit so far"))
+    return with_best(attempts, profits, _("highest profit so far"))
 
 
 def _result(game: Pricing, state: Sales, role: Role) -> tuple[Block, ...]:

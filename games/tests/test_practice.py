@@ -110,6 +110,7 @@ def test_practice_ends_early_when_solved():
     (play, _events), role = play_of("scheduling", practice=True)
     play, _events = submit(play, role, script_move(play, role, "optimum"))
     assert play.forms(role) == (BEGIN,)
+    assert play.game.warning(play.state, role, BEGIN.model(begin="now")) is None
     moves = [(role, {"assignment": {}}), (role, {"begin": "now"}), *[(role, {"assignment": {}})] * 2]
     assert [phase for _period, phase in play.game.stages(moves)] == ["practice"] * 2 + ["submission"] * 2
 

@@ -37,7 +37,7 @@ function entriesIn(text) {
   function contents(period) {
     if (period === "now") {
       const facts = [...form().querySelectorAll("[data-fact]")].map((part) => [part.dataset.fact, part.textContent.trim()]);
-      return [new Map(facts), new Map(controls().filter(({ value }) => value.trim()).map(({ value, dataset: { entry, size } }) => size ? [value, size] : [entry, value.trim()]))];
+      return [new Map(facts), new Map(controls().filter(({ value }) => value.trim()).map(({ value, dataset: { entry, size } }) => size ? [named(value), size] : [entry, named(value.trim())]))];
     }
     const place = attempt(period);
     const facts = [...place.querySelectorAll("dl > div")].map((fact) => [fact.firstElementChild.textContent, fact.lastElementChild.textContent]);
@@ -58,7 +58,10 @@ function entriesIn(text) {
   // ---- copying --------------------------------------------------------------------------------------
 
   function set(valueOf) {
-    for (const control of controls()) control.value = valueOf(control);
+    for (const control of controls()) {
+      const value = valueOf(control), option = [...(control.options ?? [])].find((one) => named(one.value) === value);
+      control.value = option?.value ?? value;
+    }
     form().dispatchEvent(new CustomEvent("parley:filled", { bubbles: true }));
   }
 
@@ -87,19 +90,28 @@ function entriesIn(text) {
     return number > 0 ? power * (digit < 2 ? 1 : digit < 5 ? 2 : 5) : 1;
   }
 
-  // Enter goes on to the next control, and after the last one to the button: it never submits by accident. The arrows
+  function go(control) {
+    control?.focus();
+    control?.select?.();
+  }
+
+  // Enter goes on to the next control, and after the last one to the button: it never submits by accident; after a period,
+  // when the whole screen has the focus, it goes to the first. The arrows
   // change a number by "data-step" ("share": by about a fiftieth of it); below "data-least" there is only zero.
   document.addEventListener("keydown", (event) => {
+    const visible = controls().filter((one) => one.offsetParent);
+    if (event.key === "Enter" && event.target.id === "screen") {
+      event.preventDefault();
+      return go(visible[0]);
+    }
     const control = event.target.closest("form[data-move] [data-entry]");
     if (!control || event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
     const up = { ArrowUp: 1, ArrowDown: -1 }[event.key];
     if (event.key === "Enter") {
-      const visible = controls().filter((one) => one.offsetParent);
       if (visible.length < 2) return;
       event.preventDefault();
       const next = visible[visible.indexOf(control) + (event.shiftKey ? -1 : 1)];
-      (next ?? control.form.querySelector("button.primary")).focus();
-      next?.select?.();
+      go(next ?? control.form.querySelector("button.primary"));
     } else if (up && control.dataset.step) {
       event.preventDefault();
       const least = Number(control.dataset.least ?? 0), now = numbers.read(control.value || "0");
@@ -196,6 +208,9 @@ function entriesIn(text) {
     for (const undo of document.querySelectorAll("[data-back-to]")) undo.hidden = !before;
     for (const menu of document.querySelectorAll("[data-one], [data-other]")) menu.value = chosen[menu.id] ?? "";
     compareAll();
+    // What a new period begins with is replaced by typing.
+    const focused = document.activeElement;
+    if (focused.matches("input[data-entry]") && focused.value === focused.defaultValue) focused.select();
   }
   document.addEventListener("parley:screen", begin);
   begin();

@@ -16,7 +16,7 @@
         const taker = menus.find((other) => other !== menu && other.value === option.value);
         const notes = [taker && `${box.dataset.taken} ${taker.dataset.entry}`, option.dataset.note].filter(Boolean).join(", ");
         option.classList.toggle("taken", taker !== undefined);
-        option.textContent = notes ? `${option.value} (${notes})` : option.value;
+        option.textContent = notes ? `${named(option.value)} (${notes})` : named(option.value);
       }
     }
   }

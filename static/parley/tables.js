@@ -14,6 +14,9 @@ function amountIn(text) {
   return found ? Number(found[1].replaceAll(",", "")) : NaN;
 }
 
+// A name as the page shows it: "Offer_1" is "Offer 1".
+const named = (name) => name.replace(/\b([A-Za-z]+)_(\d+)\b/g, "$1 $2");
+
 // What a cell lists: "2 × A1, 1 × B2" lists A1 and B2.
 const listed = (cell) => cell.textContent.split(",").map((entry) => entry.replace(/^.*×/, "").trim()).filter(Boolean);
 

@@ -34,7 +34,7 @@ const tries = (() => {
   }
   document.addEventListener("input", ({ target }) => isTried(target) && wait(target));
   document.addEventListener("change", ({ target }) => {
-    if (isTried(target)) return keep(target, typing.get(target) ?? performance.now());
+    if (isTried(target)) return target === document.activeElement && target.localName === "input" ? wait(target) : keep(target, typing.get(target) ?? performance.now());
     const name = "one" in target.dataset ? "!compare" : "other" in target.dataset && "!with";
     if (name) add(performance.now(), name, periodOf(target.value));
   });

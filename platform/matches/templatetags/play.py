@@ -249,4 +249,5 @@ def common(names: str) -> str:
 @register.filter
 def without(block: Facts, keys: str) -> Facts:
     """Return the facts except those with these keys, which the page shows elsewhere."""
-    return replace(block, facts=tuple(item for item in block.facts if item.key not in keys.split()))
+    kept = tuple(item for item in getattr(block, "facts", ()) if item.key not in keys.split())
+    return replace(block, facts=kept) if kept else block

@@ -25,12 +25,12 @@
 
   function weigh(box) {
     const menus = [...document.querySelectorAll("[data-menus] select")], told = reports(box.dataset.told);
-    const has = new Map(menus.map((menu) => [menu.dataset.entry, menu.value]));
-    const holder = new Map(menus.map((menu) => [menu.value, menu.dataset.entry]));
+    const has = new Map(menus.map((menu) => [menu.dataset.entry, named(menu.value)]));
+    const holder = new Map(menus.map((menu) => [named(menu.value), menu.dataset.entry]));
     const together = told.filter(({ worker, task }) => has.get(worker) === task);
     const again = told.filter(({ worker, task, had, held }) => had.has(has.get(worker)) && held.has(holder.get(task)));
     const open = told.filter((report) => !together.includes(report) && !again.includes(report));
-    const tasks = [...menus[0].options].map((option) => option.value).filter((task) => task && !holder.has(task));
+    const tasks = [...menus[0].options].map((option) => named(option.value)).filter((task) => task && !holder.has(task));
     for (const [name, names] of Object.entries({ left: menus.filter((menu) => !menu.value).map((menu) => menu.dataset.entry), tasks })) {
       box.querySelector(`[data-${name}]`).textContent = names.length ? `${names.length}: ${list(names, box)}` : "0";
     }
@@ -42,7 +42,7 @@
       count.closest("div").classList.toggle("some", pairs.length > 0);
     }
     for (const menu of menus) {
-      const wanted = told.filter(({ worker, had }) => worker === menu.dataset.entry && had.has(menu.value)).map(({ task }) => task);
+      const wanted = told.filter(({ worker, had }) => worker === menu.dataset.entry && had.has(named(menu.value))).map(({ task }) => task);
       const words = wanted.length ? box.dataset.wants.replace("TASKS", list(wanted, box)) : "";
       menu.closest(".menu").querySelector("small").textContent = words;
     }
@@ -57,7 +57,7 @@
   function mark(box) {
     for (const { worker, task } of reports(box.dataset.told)) {
       const menu = document.querySelector(`[data-menus] [data-entry="${CSS.escape(worker)}"]`);
-      const option = [...(menu?.options ?? [])].find(({ value }) => value === task);
+      const option = [...(menu?.options ?? [])].find(({ value }) => named(value) === task);
       if (option) option.dataset.note = box.dataset.reported;
     }
   }
@@ -81,8 +81,8 @@
     const box = weighing();
     if (!box) return;
     box.hidden = false;
-    mark(box);
-    document.dispatchEvent(new CustomEvent("parley:filled"));
+    mark(box);   // before menus.js writes the options
+    weigh(box);
   }
   document.addEventListener("parley:filled", () => weighing() && weigh(weighing()));
   document.addEventListener("parley:screen", begin);

@@ -19,7 +19,7 @@
       now.push(pay);
       then.push(pay + rate * size);
       if (pay) revenue += size * rate * made / pay;
-      else if (menu) unknown.push(row.dataset.worker);
+      else if (menu) unknown.push(named(row.dataset.worker));
     }
     const left = menus.filter((menu) => !menu.value).map((menu) => menu.dataset.entry);
     const write = (name, words) => { const part = place.querySelector(`[data-${name}]`); if (part) part.textContent = words; };

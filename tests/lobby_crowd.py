@@ -20,8 +20,7 @@ import httpx
 import websockets
 
 from config.supervisor import Stack
-from deploy.bench.kit import quantile
-from deploy.bench.workers import POSITION, socket_of
+from tests.players import POSITION, socket_of
 
 GROUP_SIZE = 4
 PRESSING = (0.5, 4.0)
@@ -90,7 +89,7 @@ class Page:
 
     @property
     def sentence(self) -> str:
-        """What the page says, as a key that `study.lobby_truths` uses too; "" if nothing."""
+        """What the page says, as a key that `meeting.lobby_truths` uses too; "" if nothing."""
         if self.begun or not self.state:
             return "begun" if self.begun else ""
         if self.lost or time.monotonic() - self.told_at > SILENCE:
@@ -171,28 +170,6 @@ class Page:
                 await self._send()
 
 
-def measure(stack: Stack, size: Size) -> tuple[str, str]:
-    """Return two cells of the benchmark's table on how a crowd met."""
-    crowd, outcome = meet(stack, size)
-    for sentence, number in Counter(crowd.false).most_common(5):
-        print(f"  false {number}x: {sentence}", flush=True)
-    groups: dict[int, list[str]] = {}
-    for token, match in stack.call("deploy.bench.study.matches_of", list(crowd.pages)).items():
-        groups.setdefault(match, []).append(token)
-    full = [group for group in groups.values() if len(group) == GROUP_SIZE and crowd.begun.keys() >= set(group)]
-    last = [max(crowd.begun[one] for one in group) - max(crowd.arrived[one] for one in group) for group in full]
-    own = [crowd.begun[token] - crowd.arrived[token] for token in crowd.begun]
-    kills = ", ".join(f"{name} {number}x" for name, number in sorted(crowd.kills.items()))
-    return (
-        f"{len(crowd.pages)} people in {size.groups} groups of {GROUP_SIZE}, {size.per_second:g} arrivals per second; "
-        f"killed: {kills or 'nothing'}",
-        f"{len(last)} groups filled; {outcome['not seated']} people not seated, {outcome['missed']} sent back; "
-        f"from the last arrival to the start: p50 {quantile(last, 0.5):.1f} s, p95 {quantile(last, 0.95):.1f} s, "
-        f"maximum {quantile(last, 1):.1f} s; from their own arrival: p50 {quantile(own, 0.5):.1f} s; "
-        f"{crowd.samples} samples of pages: {len(crowd.false)} false, {crowd.silent} not loaded",
-    )
-
-
 def launch_contest(stack: Stack, slug: str, players: int, *, runs: int, **parts: Any) -> str:
     """Launch a study of groups of people; return its short name."""
     parts |= {"config": {"players": players, "runs": runs}, "agents": {}, "quota": 1_000, "purpose": "demo"}
@@ -204,7 +181,7 @@ def meet(stack: Stack, size: Size) -> tuple[Crowd, dict[str, int]]:
     slug = launch_contest(stack, f"bench-lobby-{size.groups}", GROUP_SIZE, runs=1, ready=20)
     paths = stack.call("tests.meeting.reach_instructions", slug, size.groups * GROUP_SIZE)
     crowd = asyncio.run(_meet(stack, size, paths))
-    return crowd, stack.call("deploy.bench.study.lobby_outcome", slug)
+    return crowd, stack.call("tests.meeting.lobby_outcome", slug)
 
 
 async def _meet(stack: Stack, size: Size, paths: list[str]) -> Crowd:
@@ -256,7 +233,7 @@ async def _sample(stack: Stack, crowd: Crowd) -> None:
         await asyncio.sleep(1)
         said = {token: (page.sentence, page.counts) for token, page in crowd.pages.items()}
         asked_at = time.monotonic()
-        truths = await asyncio.to_thread(stack.call, "deploy.bench.study.lobby_truths", list(said), TOLERANCE)
+        truths = await asyncio.to_thread(stack.call, "tests.meeting.lobby_truths", list(said), TOLERANCE)
         recent.append((asked_at, truths))
         while recent[0][0] < asked_at - TOLERANCE:
             recent.popleft()
