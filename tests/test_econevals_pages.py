@@ -69,16 +69,21 @@ def buy(page: Page, period: int) -> None:
     send(page, "Buy this plan")
 
 
-def send(page: Page, button: str) -> None:
-    """Submit the period, even if the page asks first whether that is meant."""
-    question = page.locator("form.move [name=answering]").first.input_value()
-    page.get_by_role("button", name=button).click()
+def is_asked(page: Page, question: str) -> bool:
+    """Wait until this question is answered, or the page asks whether the answer is meant; return whether it asks."""
     page.wait_for_function(
         """question => document.querySelector("form.move [name=answering]")?.value !== question
             || document.querySelector("[data-warning]:not([hidden])")""",
         arg=question,
     )
-    if page.locator("[data-warning]:visible").count():
+    return page.locator("[data-warning]:visible").count() > 0
+
+
+def send(page: Page, button: str) -> None:
+    """Submit the period, even if the page asks first whether that is meant."""
+    question = page.locator("form.move [name=answering]").first.input_value()
+    page.get_by_role("button", name=button).click()
+    if is_asked(page, question):
         page.get_by_role("button", name="Send anyway").click()
 
 
@@ -218,6 +223,43 @@ def test_person_plays_five_periods_on_a_phone(stack, phone: OpenPage, key: str):
     tried = [name for _parts, entries in seen for _at, name, _value in entries or ()]
     assert set(TRIED.get(key, ())) <= set(tried), tried
     check_tab(page, f"{key}, over")
+
+
+def press_once_calm(page: Page) -> None:
+    """Press the button that has the focus, once the page no longer takes it for a second click."""
+    page.locator(".fresh").wait_for(state="detached")
+    page.keyboard.press("Enter")
+
+
+LONGEST_PLAN = 3500
+"""Greatest height of a phone's page of 100 offers, in pixels."""
+
+
+@pytest.mark.slow
+def test_a_plan_of_a_hundred_offers_is_made_by_keyboard_alone(stack, phone: OpenPage, periods: int = 12):
+    config = {"level": "hard", "periods": periods, "instance_seed": 1}
+    study = {"slug": "by-keyboard", "title": "By keyboard", "game": "procurement", "config": config, "via": "codes"}
+    stack.launch_study({**study, "roles": ["agent"], "agents": {}})
+    page = phone(stack.reach_first_turn("by-keyboard"))
+    keyboard = page.keyboard
+    for period in range(periods):
+        expect(page.locator(".fact-period strong")).to_have_text(str(period + 1))
+        while not page.evaluate("document.activeElement.matches('.builder tbody:not(.basket) [data-entry]')"):
+            keyboard.press("Tab")
+        for _offer in range(period % 7):
+            keyboard.press("Enter")
+        keyboard.press("ArrowUp")
+        while page.evaluate("document.activeElement.localName") != "button":
+            keyboard.press("Enter")
+        question = page.locator("form.move [name=answering]").first.input_value()
+        press_once_calm(page)
+        if is_asked(page, question):
+            press_once_calm(page)
+        if period < periods - 1:
+            expect(page.locator(".fact-period strong")).to_have_text(str(period + 2))
+            assert page.locator(".basket [data-offer]").count() > 0
+            assert page.evaluate("document.scrollingElement.scrollHeight") < LONGEST_PLAN
+    walking.expect_over(page)
 
 
 @pytest.mark.slow

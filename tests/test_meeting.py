@@ -141,12 +141,18 @@ def test_four_people_and_a_model_play_to_the_end(stack, phone: OpenPage):
             for page in pages.values():
                 expect_turn(page)
             check_page(pages["p1"], "asked")
-            submit_number(pages["p1"], 10)
-            expect(pages["p1"].locator("form.move")).to_have_count(0)
+            submit_number(pages["p1"], 80)
+            expect(pages["p1"].locator("form.move")).to_be_hidden()
             expect(pages["p1"].locator("[data-awaited]").first).to_contain_text("Player 2")
             expect(pages["p2"].locator('[data-seat="p1"]')).to_have_attribute("data-mark", "answered")
             expect(pages["p2"].locator('[data-seat="p3"]')).to_have_attribute("data-mark", "asked")
             check_page(pages["p1"], "waiting")
+            pages["p1"].get_by_text("Change my answer").click()
+            check_page(pages["p1"], "changing")
+            submit_number(pages["p1"], 10)
+            expect(pages["p1"].locator("form.move")).to_be_hidden()
+            expect(pages["p1"].get_by_text("Your answer was changed.")).to_be_visible()
+            expect(pages["p1"].locator('form.move input[name="answer"]')).to_have_value("10")
             for role in ("p2", "p3", "p4"):
                 submit_number(pages[role], 10 * number)
         for page in pages.values():

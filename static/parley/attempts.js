@@ -210,7 +210,7 @@ function entriesIn(text) {
     compareAll();
     // What a new period begins with is replaced by typing.
     const focused = document.activeElement;
-    if (focused.matches("input[data-entry]") && focused.value === focused.defaultValue) focused.select();
+    if (focused?.matches("input[data-entry]") && focused.value === focused.defaultValue) focused.select();
   }
   document.addEventListener("parley:screen", begin);
   begin();

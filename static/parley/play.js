@@ -63,6 +63,7 @@ function show(frame) {
     if (pending) freeze(formNamed(submitted), true);
     else keepPending();
     if (sent && !pending) refocus();
+    if (sent?.["!replaces"]) confirmChange(sent["!replaces"]);
     if (!same && !(sent && isNote(submitted))) {
       absorbClicks(DOUBLE_CLICK);
       if (isOwnTurn()) turnToTask();
@@ -96,6 +97,14 @@ function absorbClicks(time) {
   calming = setTimeout(() => screen.classList.remove("fresh"), calmAt - Date.now());
 }
 document.addEventListener("pointerdown", () => { if (screen.classList.contains("fresh")) absorbClicks(SERIES); });
+
+// A sealed answer was replaced: its form now names the new one.
+function confirmChange(replaced) {
+  const place = screen.querySelector("details.change");
+  if (!place || place.querySelector('[name="!replaces"]').value === replaced) return;
+  place.open = false;
+  place.nextElementSibling.hidden = false;
+}
 
 // The submitted form is gone, or asks something new: move the focus to the new screen, so that it does not suggest the
 // last choice again. A field in which the player types keeps it.
@@ -250,7 +259,7 @@ function waitForOthers(news) {
   updateTitle();
   refocus();
   announce(`${place.dataset.answered} ${news.awaited}`);
-  if (place.hasAttribute("data-changeable")) sync();     // brings the form with which the answer can be changed
+  if (place.hasAttribute("data-changeable")) sync(null);     // brings the form with which the answer can be changed
 }
 
 // ---- while an opponent thinks: its text so far, and what happens if it doesn't answer -----------------
@@ -554,9 +563,9 @@ function send(message) {
   return true;
 }
 
-function sync() {
+function sync(known = last) {
   lastRequestAt = Date.now();
-  if (!send({ type: "sync", last })) post(pending);
+  if (!send({ type: "sync", last: known })) post(pending);
 }
 
 setInterval(() => {

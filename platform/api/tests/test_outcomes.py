@@ -208,7 +208,7 @@ def test_the_last_page_says_that_the_experiment_pays(study):
     person = Enrolment.objects.get()
     finish(person)
     page = text(Client().get(person.get_absolute_url()))
-    assert "experiment that brought you here" in page and "researchers" not in page
+    assert "experiment that brought you here" in page and "researchers approve" not in page
     other_person = building.complete(building.new_study(slug="other"), worker="A1WORKER")
     page = text(Client().get(other_person.get_absolute_url()))
     assert "Once the researchers approve it" in page and "by the experiment that brought" not in page
