@@ -47,14 +47,12 @@ otree-demo: setup  ## serve an oTree experiment with a Parley game in the middle
 test: setup-test       ## set up, then run in about 8 minutes what guards every change (PYTEST="…" adds arguments)
 	@deploy/setup/browser.sh
 	@deploy/setup/nginx.sh
-	@style=0; $(MAKE) --no-print-directory lint || style=1; \
-	$(PYTHON) deploy/setup/tests.py $(PYTEST) && exit $$style
+	@$(PYTHON) deploy/setup/tests.py --lint $(PYTEST)
 
 test-all: setup-test   ## run every test, also the slow ones, and property tests with new examples: an hour or more
 	@deploy/setup/browser.sh
 	@deploy/setup/nginx.sh
-	@style=0; $(MAKE) --no-print-directory lint || style=1; \
-	$(PYTHON) deploy/setup/tests.py --all $(PYTEST) && exit $$style
+	@$(PYTHON) deploy/setup/tests.py --lint --all $(PYTEST)
 
 coverage: setup-test   ## run the quick tests without services and browsers, and fail if they run too few lines
 	@$(PYTHON) -m pytest -q -n 2 --cov --cov-report=term -m "not slow and not browser and not otree and not services" $(PYTEST)

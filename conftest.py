@@ -26,6 +26,7 @@ import pytest
 import redis
 from django.conf import settings
 from django.core.cache import caches
+from django.db import connection, transaction
 
 from config.postgres import PrivatePostgres
 from config.private_redis import PrivateRedis
@@ -169,11 +170,47 @@ def redis_hangs(redis_url: str) -> Callable[[], AbstractContextManager[None]]:
 @pytest.fixture(scope="session")
 def django_db_modify_db_settings(django_db_modify_db_settings_parallel_suffix: None, redis_url: str) -> None:
     """Start Redis with the database, since commits publish to it."""
+    from django.test import TransactionTestCase
+
+    TransactionTestCase._fixture_teardown = _empty_database  # type: ignore[method-assign]
     if POSTGRES is not None:
         POSTGRES.start()
+
+
+KEPT_TABLES = ("auth_permission", "django_content_type")
+"""Tables that Django fills after migrating."""
+
+
+def _empty_database(_test: object) -> None:
+    """Delete all rows after a test that commits.
+
+    Django truncates every table and then fills `KEPT_TABLES` again, which takes longer than most of these tests.
+    """
+    from audit import guard
+
+    with transaction.atomic(), connection.cursor() as cursor:
+        tables = sorted(set(connection.introspection.django_table_names(only_existing=False)) - {*KEPT_TABLES})
+        cursor.execute(" UNION ALL ".join(f"SELECT '{table}' WHERE EXISTS (SELECT 1 FROM {table})" for table in tables))
+        filled = [table for (table,) in cursor.fetchall()]
+        if POSTGRES is not None:
+            cursor.execute("SET LOCAL session_replication_role = replica")  # fires no trigger
+        elif filled:
+            guard.remove_all(connection)
+        for table in filled:
+            cursor.execute(f"DELETE FROM {table}")
+        if POSTGRES is None and filled:
+            guard.install_all(connection)
 
 
 @pytest.fixture
 def database(db: None) -> str:
     """Set up the test database and return its kind, "sqlite" or "postgres"."""
     return KIND
+
+
+@pytest.fixture
+def boss(client: Any, db: None) -> Any:
+    """Return a superuser, who has signed in with the test's client."""
+    from studies.tests import kit
+
+    return kit.administrator(client)

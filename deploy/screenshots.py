@@ -132,7 +132,6 @@ def _participant(camera: Camera, stack: LiveStack) -> None:
             "via": "codes",
             "config": {"rounds": 4},
             "agents": "script:haggler",
-            "quiz": True,
         }
     )
     page = new_page(camera.browser, PHONE)
@@ -148,7 +147,6 @@ def _participant(camera: Camera, stack: LiveStack) -> None:
     walking.expect_over(page)
     camera.photograph(page, "play-result")
     walking.press_continue(page)
-    walking.answer_quiz(page, option="10%")
     page.locator(".earnings").wait_for()
     camera.photograph(page, "play-last-page", full_page=True)
 

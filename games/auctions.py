@@ -15,7 +15,7 @@ from typing import Annotated, Any, TypeVar
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from games.interface import Chance, Config, Fact, Json, Prospect, Role
+from games.interface import Chance, Config, Fact, Json, MoveWarning, Prospect, Role
 from games.results import in_unit
 from games.seats import EqualSeats
 from games.words import exact
@@ -100,6 +100,14 @@ def own_facts(config: AuctionConfig, value: float) -> tuple[Fact, Fact]:
         Fact("value", _("Worth to you"), value, units(value)),
         Fact("assets", _("Your assets"), config.assets, units(config.assets)),
     )
+
+
+def above_value(value: float, price: float) -> MoveWarning | None:
+    """Return a warning about paying more than the item is worth to the bidder."""
+    if price <= value:
+        return None
+    words = _("The item is worth {value} to you. If you buy it for {price}, you lose {loss}.")
+    return MoveWarning(words.format(value=units(value), price=units(price), loss=units(price - value)))
 
 
 C = TypeVar("C", bound=AuctionConfig)

@@ -67,6 +67,8 @@ from games.results import Row
 
 ROUNDING = 1e-6
 """By how much a result may be beyond its range."""
+MAX_QUESTIONS = 4
+"""Questions before play: more take participants' time and keep them from the game."""
 MAX_SNAPSHOT_BYTES = 500_000
 """Limit in bytes for a saved play: every move writes one, so it must not grow without bound."""
 
@@ -279,6 +281,7 @@ def warnings_change_nothing(case: Case) -> None:
             for move in (case.game.default(before.state, role), *own_moves):
                 state = repr(before.state)
                 warning = case.game.warning(before.state, role, check(before, role, move)[1])
+                require(all(one.what for one in case.game.usual(before.state, role).values()), "usual without a name")
                 require(warning is None or warning.words, "a warning must give its reason")
                 require(repr(before.state) == state, "warning changed the state")
                 is_default = move is not moment.move
@@ -470,7 +473,7 @@ def notices_report_others_moves(case: Case) -> None:
 
 @_in_contract
 def texts_are_complete(case: Case) -> None:
-    """Every role has instructions; quiz questions have their answer among the options; the default script exists."""
+    """Every role has instructions; questions have their answer among the options; the default script exists."""
     require(
         case.game.default_script in case.game.scripts,
         f"there is no scripted player “{case.game.default_script}” to play with",
@@ -482,10 +485,12 @@ def texts_are_complete(case: Case) -> None:
     require(case.game.oracles <= set(case.game.scripts), "oracles names an unknown script")
     for role in case.game.roles():
         require(case.game.instructions(role).strip(), f"there are no instructions for {role}")
-        questions = case.game.quiz(role)
-        require(len({q.key for q in questions}) == len(questions), f"two quiz questions of {role} share a key")
-        for question in questions:
-            require(isinstance(question, Question) and question.prompt, "a quiz question needs a prompt")
+        questions = case.game.comprehension(role)
+        require(len(questions) <= MAX_QUESTIONS, f"{role} is asked more than {MAX_QUESTIONS} questions before play")
+        require(len({q.key for q in questions}) == len(questions), f"two questions of {role} share a key")
+        for question in (*questions, *case.game.quiz(role)):
+            require(isinstance(question, Question) and question.prompt, "a question needs a prompt")
+            require(question.explanation, f"the question {question.key} needs an explanation of its answer")
             require(len(set(question.options)) == len(question.options) > 1, f"options repeat: {question.options}")
             require(question.answer in question.options, f"the answer is not among the options: {question}")
 
@@ -548,6 +553,7 @@ def _seen_as_told(play: Play, role: Role, without: Collection[str]) -> str:
             [game.role_title(other) for other in game.roles()],
             dict(game.text_variables(role)),
             game.instructions(role),
+            game.comprehension(role),
             game.quiz(role),
             game.prospects(play.state, role),
             game.pay_examples(role),

@@ -16,6 +16,7 @@ from pydantic import Field
 
 from games.interface import (
     OBSERVER,
+    ON_THE_LAST_PAGE,
     Bars,
     Block,
     Cell,
@@ -238,15 +239,22 @@ class AlternatingOffers(AliceAndBob[C, S], Generic[C, S]):
         return replace(state, proposals=(*state.proposals[:-1], replace(state.on_table, answer=answer)))
 
     def prospects(self, state: Any, role: Role) -> tuple[Prospect, ...]:
-        """Return what accepting a proposal and ending the game otherwise would earn."""
+        """Return what the game earns without an agreement, or as it ended; and what the answers to a proposal would."""
+        earned, over = self.payoffs(state)[role], self.turn(state) is None
+        so_far = self.prospect(
+            _("For this game") if over else _("Without an agreement"), role, earned, unknown=ON_THE_LAST_PAGE
+        )
         if state.on_table is None or state.on_table.by == role:
-            return ()
+            return (so_far,)
         answers = {"accept": _("If you accept"), "reject": _("If you reject"), "walk_away": _("If you walk away")}
-        return tuple(
-            self.prospect(words, role, self.payoffs(self._answered(state, answer))[role], answer)
-            for answer, words in answers.items()
-            if answer == "accept"
-            or (self.ends_with(len(state.proposals)) if answer == "reject" else self.may_walk_away)
+        return (
+            so_far,
+            *(
+                self.prospect(words, role, self.payoffs(self._answered(state, answer))[role], answer)
+                for answer, words in answers.items()
+                if answer == "accept"
+                or (self.ends_with(len(state.proposals)) if answer == "reject" else self.may_walk_away)
+            ),
         )
 
     def ends(self, state: Any, role: Role, move: Any) -> bool:
@@ -333,13 +341,21 @@ MULTIPLES = (0.25, 0.5, 2.0, 4.0)
 
 
 def amount_question(
-    key: str, prompt: str, amount: float, shown: Callable[[float], str], spare: Sequence[float], *, seed: str
+    key: str,
+    prompt: str,
+    amount: float,
+    shown: Callable[[float], str],
+    spare: Sequence[float],
+    *,
+    seed: str,
+    explanation: str,
 ) -> Question:
     """Return a question with four amounts as options that depend only on the correct one.
 
     Args:
         shown: how an amount is written.
         spare: multiples for amounts so small that the usual ones look the same.
+        explanation: with the amount as {amount}.
         seed: of the multiple that is left out. It differs from amount to amount; otherwise the correct answer would
             have a fixed position.
     """
@@ -348,4 +364,5 @@ def amount_question(
     for multiple in (*multiples, *spare):
         if len(options) < 4:
             options.setdefault(shown(amount * multiple), amount * multiple)
-    return Question(key, prompt, tuple(sorted(options, key=lambda option: options[option])), shown(amount))
+    ordered = tuple(sorted(options, key=lambda option: options[option]))
+    return Question(key, prompt, ordered, shown(amount), explanation.format(amount=shown(amount)))

@@ -158,6 +158,24 @@ class MoveWarning:
 
 
 @dataclass(frozen=True)
+class Usual:
+    """What a number in a move is compared with on people's pages: ten times as much, or a tenth, is likely a slip.
+
+    Attributes:
+        what: the number in a sentence: "your last price".
+        only_above: whether a much smaller number is nothing unusual.
+    """
+
+    value: float
+    what: str
+    only_above: bool = False
+
+    def contains(self, number: float) -> bool:
+        """Return whether a number is in line with it; all are if it is not positive."""
+        return self.value <= 0 or (number < 10 * self.value and (self.only_above or number > self.value / 10))
+
+
+@dataclass(frozen=True)
 class Prospect:
     """A possible result that a page converts into real money with the study's pay rule.
 
@@ -166,12 +184,18 @@ class Prospect:
         payoff: in the game's own unit; None: it depends on what the role may not know.
         share: its `bonus_share`; None: it depends on what the role may not know.
         key: the choice that leads to it ("accept"); empty: no single choice does.
+        unknown: what the pay depends on, as a sentence, shown if it cannot be computed from what the role may know.
     """
 
     words: str
     payoff: float | None = None
     share: float | None = None
     key: str = ""
+    unknown: str = ""
+
+
+ON_THE_LAST_PAGE = _("You will read the amount on the last page.")
+"""The `unknown` of a result whose pay follows from what stays hidden while the game is open."""
 
 
 @dataclass(frozen=True)
@@ -214,7 +238,7 @@ class Text:
 
     key: str
     body: str
-    tone: Literal["plain", "good", "notice"] = "plain"
+    tone: Literal["plain", "good", "notice", "practice"] = "plain"
 
 
 @dataclass(frozen=True)
@@ -243,6 +267,7 @@ class Table:
     Attributes:
         sortable: people can sort and filter the table on a page.
         newest_first: rows are in chronological order, and a page shows the last one first.
+        folds: a page shows the title and the number of rows, and the rows when the player opens it.
     """
 
     key: str
@@ -251,6 +276,7 @@ class Table:
     rows: tuple[tuple[Cell, ...], ...]
     sortable: bool = field(default=False, repr=False)
     newest_first: bool = field(default=False, repr=False)
+    folds: bool = field(default=False, repr=False)
 
 
 @dataclass(frozen=True)
@@ -273,7 +299,12 @@ class Series:
 
 @dataclass(frozen=True)
 class Chart:
-    """A line chart; `mark` is the current x. Models get it as a table."""
+    """A line chart; `mark` is the current x. Models get it as a table.
+
+    Attributes:
+        cuts_outliers: whether a value far beyond the others is drawn at the edge, so that it does not flatten the rest:
+            for numbers that people may type as they like.
+    """
 
     key: str
     title: str
@@ -281,6 +312,7 @@ class Chart:
     y_label: str
     series: tuple[Series, ...]
     mark: float | None = None
+    cuts_outliers: bool = field(default=False, repr=False)
 
 
 @dataclass(frozen=True)
@@ -323,6 +355,23 @@ class Bars:
     moves: tuple[tuple[Role, str], ...] = ()
 
 
+@dataclass(frozen=True)
+class Attempt:
+    """An earlier submission, as pages list, compare and copy it; made from a view, so it tells nothing new.
+
+    Attributes:
+        period: its number, as shown.
+        entries: what was submitted, as "2 × Offer_1, 1 × Offer_3", "W1–T2, W2–T1" or "W1: 51, W2: 8".
+        facts: what came of it, as (label, what is shown).
+        best: in what it is the best so far, in words; such an attempt is pinned.
+    """
+
+    period: str
+    entries: str
+    facts: tuple[tuple[str, str], ...]
+    best: tuple[str, ...] = ()
+
+
 Block = Text | Facts | Table | Talk | Chart
 View = tuple[Block, ...]
 OBSERVER: Role = ""
@@ -331,17 +380,23 @@ OBSERVER: Role = ""
 
 @dataclass(frozen=True)
 class Question:
-    """A multiple-choice question that checks understanding; `answer` is one of `options`."""
+    """A multiple-choice question that checks understanding.
+
+    Attributes:
+        answer: one of `options`.
+        explanation: why it is right, shown after a wrong answer.
+    """
 
     key: str
     prompt: str
     options: tuple[str, ...]
     answer: str
+    explanation: str = ""
 
     @classmethod
-    def with_answer(cls, key: str, prompt: str, answer: str, *wrong: str) -> Self:
-        """Return a question whose first option is the answer."""
-        return cls(key, prompt, (answer, *wrong), answer)
+    def with_answer(cls, key: str, prompt: str, answer: str, *wrong: str, explanation: str = "") -> Self:
+        """Return a question whose first option is the answer; wrong options that repeat one are left out."""
+        return cls(key, prompt, tuple(dict.fromkeys((answer, *wrong))), answer, explanation)
 
 
 # ---- chance ------------------------------------------------------------------------------------
@@ -437,7 +492,9 @@ class Game(ABC, Generic[C, S]):
     told: ClassVar[Told | None] = None
     """What is told as published; None: the game's own view leaves out what is not."""
     questions: ClassVar[tuple[Question, ...]] = ()
-    """The quiz, if every role of every configuration has the same."""
+    """The questions before play, if every role of every configuration has the same."""
+    answers_can_change: ClassVar[bool] = True
+    """Whether people may replace a sealed move until the turn closes. The others learn only of the last one."""
     open_moves: ClassVar[int] = 100
     """How many moves that leave the turn open a role may make in one turn."""
 
@@ -528,6 +585,10 @@ class Game(ABC, Generic[C, S]):
         """Return whether the game can be told as its authors' program tells it."""
         return texts.exists(cls.key, "published.md")
 
+    def practises(self) -> bool:
+        """Return whether the game begins with practice, which no publication had."""
+        return False
+
     @classmethod
     def instruction_template(cls) -> str:
         """Return the game's own instructions, a Jinja template in Markdown that researchers may edit."""
@@ -560,9 +621,13 @@ class Game(ABC, Generic[C, S]):
         """Return all variables of this role's texts: the game's own, and how amounts are written."""
         return {**self.text_variables(role), "amounts": self.amounts}
 
-    def quiz(self, role: Role) -> tuple[Question, ...]:
-        """Return questions that check whether a role understood its situation; never about hidden values."""
+    def comprehension(self, role: Role) -> tuple[Question, ...]:
+        """Return at most four questions before play: does a role know its situation? Never about hidden values."""
         return self.questions
+
+    def quiz(self, role: Role) -> tuple[Question, ...]:
+        """Return the questions after play that the publication asked; none if it asked none."""
+        return ()
 
     def secrets(self, role: Role) -> frozenset[str]:
         """Return the config keys that must not change anything this role can see.
@@ -613,8 +678,16 @@ class Game(ABC, Generic[C, S]):
         return None
 
     def warning(self, state: S, role: Role, move: Any) -> MoveWarning | None:
-        """Return a warning to show on a person's page before this legal move is sent; None: no warning."""
+        """Return a warning to show on a person's page before this legal move is sent; None: no warning.
+
+        It states what the move does to its maker: that it harms them whatever the others do, or is final. It never
+        advises. Numbers far from all before are found with `usual`.
+        """
         return None
+
+    def usual(self, state: S, role: Role) -> Mapping[str, Usual]:
+        """Return what numbers in the role's moves are compared with, by "field" or "field:key"."""
+        return {}
 
     @abstractmethod
     def view(self, state: S, role: Role) -> View:
@@ -655,15 +728,16 @@ class Game(ABC, Generic[C, S]):
         return False
 
     def prospects(self, state: S, role: Role) -> tuple[Prospect, ...]:
-        """Return what the role's current choices, or its game so far, would earn; pages show the pay for it.
+        """Return what the role's current choices (with a key) and its game so far (without) earn; pages show the pay.
 
-        Nothing that the role may not know; empty if undefined.
+        A page shows the game so far at all times, also while the role waits and when the game is over. Nothing that the
+        role may not know; without a result that it may know, `unknown` says what the pay depends on.
         """
         return ()
 
-    def prospect(self, words: str, role: Role, payoff: float, key: str = "") -> Prospect:
+    def prospect(self, words: str, role: Role, payoff: float, key: str = "", unknown: str = "") -> Prospect:
         """Return a possible result with its share."""
-        return Prospect(words, payoff, self.bonus_share(role, payoff), key)
+        return Prospect(words, payoff, self.bonus_share(role, payoff), key, unknown)
 
     def pays_alike(self) -> bool:
         """Return whether every result pays the same; if so, the consent page and the instructions say so."""
@@ -694,6 +768,10 @@ class Game(ABC, Generic[C, S]):
         Nothing that the role may not know. Defined when the game is over; models never get it.
         """
         return None
+
+    def attempts(self, view: View) -> Sequence[Attempt]:
+        """Return the earlier submissions that a view tells of, oldest first, for people's pages."""
+        return ()
 
     def stage(self, state: S) -> tuple[int | None, str | None]:
         """Return the round (from 1) and phase of this state's turn, counted as in the game's source.
@@ -756,7 +834,8 @@ class Event:
     """One line of a match's log, numbered 1, 2, 3…
 
     Kinds: "start" {game, rules_version, seed}, "draw" {name, value, known_to}, "move" {role, move}
-    (with `by` if someone other than the seat's player made it), "end" {payoffs, metrics},
+    (with `by` if someone other than the seat's player made it, and with `replaces`, the number of the sealed move in
+    whose place it counts), "end" {payoffs, metrics},
     "abandoned" {reason, role?}.
     """
 

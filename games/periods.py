@@ -21,6 +21,7 @@ from pydantic_core import PydanticCustomError
 from games.errors import Refused
 from games.interface import (
     OBSERVER,
+    Attempt,
     Bars,
     Block,
     Chance,
@@ -31,11 +32,13 @@ from games.interface import (
     Json,
     Move,
     MoveData,
+    MoveWarning,
     Role,
     Table,
     Text,
     Tool,
     Turn,
+    Usual,
     View,
     Words,
 )
@@ -57,7 +60,9 @@ class PeriodsConfig(Config):
 
     periods: int = Field(100, ge=1, le=300, title="Periods", description="Number of periods; players are not told.")
     practice: bool = Field(
-        False, title="Practice period", description="Played first, on its own instance; it does not count."
+        False,
+        title="Practice",
+        description="Three periods, played first with other numbers and other names; they do not count.",
     )
 
 
@@ -98,13 +103,24 @@ class Periods:
 
     notes: tuple[Note, ...] = ()
     rehearsal: dict[str, Any] | None = None
-    """The state of the practice period as plain data (`games.practice`)."""
+    """The state of practice as plain data until the game begins (`games.practice`)."""
 
 
 class NoteMove(Move):
     """A private note."""
 
     note: Annotated[Words, Field(min_length=1, max_length=MAX_NOTE_LENGTH)] = Field(title="Note")
+
+
+NOTE = Form(
+    "note",
+    _("Write a note"),
+    NoteMove,
+    help=_("Only you can read it, in this and all later periods."),
+    ends_turn=False,
+    tool="write_notes",
+    tool_keys={"notes": "note"},
+)
 
 
 class PeriodArgument(Move):
@@ -190,6 +206,18 @@ def _nothing(game: Any, state: Any, role: Role) -> Sequence[Block]:
     return ()
 
 
+def _no_attempts(history: Table) -> Sequence[Attempt]:
+    return ()
+
+
+def with_best(attempts: Sequence[Attempt], scores: Sequence[float | None], words: str) -> tuple[Attempt, ...]:
+    """Return the attempts, with `words` at the highest score, the last on ties; a score of None cannot be best."""
+    _score, best = max(((score, at) for at, score in enumerate(scores) if score is not None), default=(None, None))
+    return tuple(
+        replace(attempt, best=(*attempt.best, words)) if at == best else attempt for at, attempt in enumerate(attempts)
+    )
+
+
 @dataclass(frozen=True)
 class Screen:
     """The parts of an environment's view; `PeriodGame` puts them together.
@@ -203,6 +231,7 @@ class Screen:
         not_in_tools: what no tool returns, of bounded length: shown before the data on pages, and to models before
             they call tools.
         published: what the authors' program tells at the start of a period.
+        attempts: the earlier submissions that the table "history" tells of, oldest first.
     """
 
     outcome: Blocks
@@ -212,6 +241,7 @@ class Screen:
     news: Blocks = _nothing
     not_in_tools: Blocks = _nothing
     published: Blocks = _nothing
+    attempts: Callable[[Table], Sequence[Attempt]] = _no_attempts
 
 
 class PeriodGame(Game[C, S], Generic[C, S]):
@@ -221,6 +251,8 @@ class PeriodGame(Game[C, S], Generic[C, S]):
     screen: ClassVar[Screen]
     first_period: int = 1
     """Number of the first period as it is shown: 1 on pages; tools, and texts beside them, count from 0."""
+    notepad: Form = NOTE
+    """The form for notes."""
     asks: ClassVar[str]
     """The task of a period, with its number as {period}."""
     get_number: ClassVar[str] = "get_attempt_number"
@@ -283,7 +315,7 @@ class PeriodGame(Game[C, S], Generic[C, S]):
         raise NotImplementedError
 
     def progress(self, state: S) -> tuple[float, float]:
-        """Return the periods played, of all; a practice period does not count."""
+        """Return the periods played, of all; practice does not count."""
         return self.period(state), self.config.periods
 
     def submission(self, state: S, role: Role) -> Form:
@@ -301,6 +333,18 @@ class PeriodGame(Game[C, S], Generic[C, S]):
     def refuse_submission(self, state: S, role: Role, move: Any) -> str | None:
         """Return why a submission is malformed, if it is; this does not use up the period."""
         raise NotImplementedError
+
+    def harm(self, state: S, role: Role, move: Any) -> str:
+        """Return what a submission costs its maker whatever happens, as a sentence; empty: nothing that is certain."""
+        return ""
+
+    def submitted_before(self, state: S, role: Role, move: Any) -> int | None:
+        """Return the period (from 0) of the same submission, if submitting it again can only bring the same result."""
+        return None
+
+    def usual_numbers(self, state: S, role: Role) -> Mapping[str, Usual]:
+        """Return `usual` for the submission's numbers."""
+        return {}
 
     def lookups(self, state: S, role: Role) -> Sequence[Tool]:
         """Return the environment's own tools."""
@@ -324,14 +368,14 @@ class PeriodGame(Game[C, S], Generic[C, S]):
         return self.begin(chance)
 
     def current(self, state: S) -> tuple[PeriodGame[C, S], S]:
-        """Return the game that is being played, and its state: a practice period is a game of its own."""
+        """Return the game that is being played, and its state: practice is a game of its own."""
         return self, state
 
     def turn(self, state: S) -> Turn | None:
         game, state = self.current(state)
         if game.over(state):
             return None
-        return Turn({role: (game.submission(state, role), NOTE) for role in game.roles()})
+        return Turn({role: (game.submission(state, role), game.notepad) for role in game.roles()})
 
     def refuse(self, state: S, role: Role, move: Any) -> str | None:
         game, state = self.current(state)
@@ -342,6 +386,22 @@ class PeriodGame(Game[C, S], Generic[C, S]):
         if note_count >= MAX_NOTES_PER_PERIOD:
             return _("You can write at most {most} notes per period.").format(most=MAX_NOTES_PER_PERIOD)
         return None
+
+    def warning(self, state: S, role: Role, move: Any) -> MoveWarning | None:
+        """Warn about a submission that harms its maker, or that was made before with the same result."""
+        game, state = self.current(state)
+        if isinstance(move, NoteMove):
+            return None
+        words, before = game.harm(state, role, move), game.submitted_before(state, role, move)
+        if not words and before is not None:
+            words = _("You submitted exactly this in period {period}. The result will be the same.").format(
+                period=game.shown_period(before)
+            )
+        return MoveWarning(words) if words else None
+
+    def usual(self, state: S, role: Role) -> Mapping[str, Usual]:
+        game, state = self.current(state)
+        return game.usual_numbers(state, role)
 
     def apply(self, state: S, moves: Mapping[Role, Any], chance: Chance) -> S:
         role, move = next(iter(moves.items()))
@@ -410,6 +470,10 @@ class PeriodGame(Game[C, S], Generic[C, S]):
     def result_bars(self, state: S, role: Role) -> Bars | None:
         return None if role == OBSERVER else self.screen.bars(self, state, role)
 
+    def attempts(self, view: View) -> Sequence[Attempt]:
+        history = next((block for block in view if isinstance(block, Table) and block.key == "history"), None)
+        return () if history is None else self.screen.attempts(history)
+
     def before_lookups(self, state: S, role: Role) -> View:
         """Return the task, the last outcome, and what no tool returns."""
         if self.told_as_published:
@@ -431,7 +495,7 @@ class PeriodGame(Game[C, S], Generic[C, S]):
     def notes_block(self, state: S, role: Role) -> Block:
         """Return the role's own notes, by period."""
         rows = tuple((self.shown_period(note.period), note.text) for note in state.notes if note.role == role)
-        return Table("notes", _("Your notes"), (_("Period"), _("Note")), rows, newest_first=True)
+        return Table("notes", _("Your notes"), (_("Period"), _("Note")), rows, newest_first=True, folds=True)
 
     def status(self, state: S) -> Text:
         """Return the current task, or that the game is over."""
@@ -450,15 +514,6 @@ BY_TOOLS = (
     "reasons, your strategies and your insights."
 )
 """What every environment is told as published (EconEvals, appendices A to C)."""
-NOTE = Form(
-    "note",
-    _("Write a note"),
-    NoteMove,
-    help=_("Only you can read it, in this and all later periods."),
-    ends_turn=False,
-    tool="write_notes",
-    tool_keys={"notes": "note"},
-)
 
 
 # ---- how models are asked ----------------------------------------------------------------------
@@ -466,15 +521,16 @@ NOTE = Form(
 
 def opening(game: Any, state: Any, role: Role) -> str:
     """Return the start of a period's conversation, after the rules (EconEvals, appendices A to C)."""
-    submit = game.submission(state, role).tool
+    submit = game.turn(state).forms[role][0].tool
     if game.told_as_published:
         history = game.lookups(state, role)[0].name
         return (
             f"Calling {submit} ends this conversation, which is then wiped. The data and your notes remain: read them "
             f"with {history} and read_notes."
         )
+    playing, now = game.current(state)
     return (
-        f"This is the beginning of period {game.period(state)}. Every period is a new conversation: you remember "
+        f"This is the beginning of period {playing.period(now)}. Every period is a new conversation: you remember "
         "nothing of earlier ones. The data and your notes are kept: read the notes of earlier periods with read_notes, "
         "and write down with write_notes what you will want to know later.\n\n"
         f"Look at whatever you like, and then submit by calling {submit}. That closes the period and erases this "
@@ -561,6 +617,14 @@ def two_decimals(value: float) -> float:
 def shown(value: float) -> str:
     """Return the rounded number as text."""
     return number(two_decimals(value))
+
+
+def as_number(text: str) -> float | None:
+    """Return the number that `shown` wrote; None if it is another text."""
+    try:
+        return float(text.replace(",", ""))
+    except ValueError:
+        return None
 
 
 def plain(value: Json) -> Json:

@@ -8,7 +8,7 @@ from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import cache
 from random import Random
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 
@@ -18,6 +18,20 @@ from games.words import Amounts, quoted
 from games.words import gettext as _
 
 T = TypeVar("T")
+
+
+class _Logged(Protocol):
+    """An event of a log, from whatever store."""
+
+    @property
+    def number(self) -> int: ...
+    @property
+    def kind(self) -> str: ...
+    @property
+    def data(self) -> Mapping[str, Json]: ...
+
+
+E = TypeVar("E", bound=_Logged)
 
 
 @dataclass
@@ -61,6 +75,7 @@ class Play:
         opened: per role that may move, the number of the event that opened its current turn. A
             move names the turn that it answers; sealed moves of others do not change it.
         sealed: moves of the current turn that nobody else has seen yet.
+        sealed_at: the numbers of the events of those sealed moves that the role's own player made.
         kept_open: per role, how many moves it made in the current turn that left the turn open.
         last: number of the last event.
         abandoned: why the match ended without a result, if it did.
@@ -72,6 +87,7 @@ class Play:
     turn: Turn | None
     step: int = 0
     sealed: Mapping[Role, MoveData] = field(default_factory=dict)
+    sealed_at: Mapping[Role, int] = field(default_factory=dict)
     opened: Mapping[Role, int] = field(default_factory=dict)
     kept_open: Mapping[Role, int] = field(default_factory=dict)
     last: int = 0
@@ -96,6 +112,22 @@ class Play:
     def awaits_answer(self, role: Role, answering: int) -> bool:
         """Whether the turn that event `answering` opened for the role still needs its move."""
         return role in self.waiting_for() and self.opened[role] == answering
+
+    def changeable(self, role: Role) -> int | None:
+        """Return the number of the role's sealed move if its player may still replace it."""
+        return None if self.over or not self.game.answers_can_change else self.sealed_at.get(role)
+
+    def reopened(self, role: Role, number: int) -> Play:
+        """Return the play as if the role had not made its sealed move, event `number`.
+
+        Raises:
+            Refused: this is not the role's sealed move, or it cannot be replaced.
+        """
+        if self.changeable(role) != number:
+            raise Refused(_("This answer can no longer be changed."))
+        sealed, sealed_at = dict(self.sealed), dict(self.sealed_at)
+        del sealed[role], sealed_at[role]
+        return replace(self, sealed=sealed, sealed_at=sealed_at)
 
     def forms(self, role: Role) -> tuple[Form, ...]:
         """Return the forms open to `role`; empty if it is not its turn."""
@@ -317,28 +349,54 @@ def start(game: Game[Any, Any], seed: int, *, redraw_unknown_to: Role | None = N
     return _close_turn(before, state, 0, opening, chance)
 
 
-def submit(play: Play, role: Role, move: MoveData, *, by: str | None = None) -> tuple[Play, tuple[Event, ...]]:
+def submit(
+    play: Play, role: Role, move: MoveData, *, by: str | None = None, replaces: int | None = None
+) -> tuple[Play, tuple[Event, ...]]:
     """Check and apply one move; return the play after it and the new events.
 
     Args:
         role: who moves.
         move: plain data, the keys of one of the role's forms.
         by: who made the move, if not the seat's player ("clock", "script:fair").
+        replaces: the number of the role's sealed move in whose place this one counts.
 
     Raises:
         Refused: the move is not allowed now; nothing has changed.
     """
-    return _apply(play, role, *check(play, role, move), by=by)
+    if replaces is not None:
+        play = play.reopened(role, replaces)
+    return _apply(play, role, *check(play, role, move), by=by, replaces=replaces)
 
 
-def _apply(play: Play, role: Role, form: Form, move: Move, *, by: str | None = None) -> tuple[Play, tuple[Event, ...]]:
+def submit_logged(play: Play, data: Mapping[str, Json]) -> tuple[Play, tuple[Event, ...]]:
+    """Submit a move as a log has it.
+
+    Raises:
+        Refused: the rules do not allow it.
+    """
+    return submit(play, data["role"], data["move"], by=data.get("by"), replaces=data.get("replaces"))
+
+
+def moves_that_count(log: Iterable[E]) -> list[E]:
+    """Return the moves of a log without those that were replaced before their turn closed."""
+    events = list(log)
+    replaced = {event.data.get("replaces") for event in events if event.kind == "move"}
+    return [event for event in events if event.kind == "move" and event.number not in replaced]
+
+
+def _apply(
+    play: Play, role: Role, form: Form, move: Move, *, by: str | None = None, replaces: int | None = None
+) -> tuple[Play, tuple[Event, ...]]:
     """Seal a move or, if it closes the turn or leaves it open, apply what was moved."""
     data, turn = plain_move(move), play.turn
-    logged: list[tuple[str, dict[str, Json]]] = [("move", {"role": role, "move": data, **({"by": by} if by else {})})]
+    about = {name: value for name, value in (("by", by), ("replaces", replaces)) if value}
+    logged: list[tuple[str, dict[str, Json]]] = [("move", {"role": role, "move": data, **about})]
     assert turn is not None
     if form.ends_turn and turn.closes == "all" and len(play.sealed) + 1 < len(turn.forms):
         events = _numbered_events(play.last, logged)
-        return replace(play, sealed={**play.sealed, role: data}, last=events[-1].number), events
+        last = events[-1].number
+        sealed_at = play.sealed_at if by else {**play.sealed_at, role: last}
+        return replace(play, sealed={**play.sealed, role: data}, sealed_at=sealed_at, last=last), events
     step = play.step + 1
     chance = SeededChance(play.seed, step, play.redraw_unknown_to)
     moves = {**(_sealed_moves(play) if form.ends_turn else {}), role: move}
@@ -381,7 +439,9 @@ def _close_turn(
     turn = turn_in(play.game, state)
     opens_at = play.last + len(logged)
     opened = dict.fromkeys(turn.forms, opens_at) if turn else {}
-    after = replace(play, state=state, turn=turn, step=step, sealed={}, opened=opened, kept_open={}, last=opens_at)
+    after = replace(
+        play, state=state, turn=turn, step=step, sealed={}, sealed_at={}, opened=opened, kept_open={}, last=opens_at
+    )
     if turn is None:
         logged = [*logged, ("end", {"payoffs": after.payoffs(), "metrics": after.metrics()})]
         after = replace(after, last=opens_at + 1)
@@ -600,7 +660,7 @@ def replay_events(game: Game[Any, Any], events: Sequence[Event]) -> Play:
     for event in events:
         try:
             if event.kind == "move":
-                play, new_events = submit(play, event.data["role"], event.data["move"], by=event.data.get("by"))
+                play, new_events = submit_logged(play, event.data)
             elif event.kind == "abandoned":
                 play, new_events = abandon(play, event.data["reason"], event.data.get("role"))
             else:
@@ -664,9 +724,11 @@ def story(play: Play, events: Sequence[Event], role: Role) -> list[View | OwnMov
         if event.kind != "move":
             continue
         if event.data["role"] == role:
-            entries.append(OwnMove(event.number, current.forms(role), event.data["move"], current))
+            replaced = event.data.get("replaces")
+            asked = current if replaced is None else current.reopened(role, replaced)
+            entries.append(OwnMove(event.number, asked.forms(role), event.data["move"], asked))
         before = current
-        current, _new_events = submit(current, event.data["role"], event.data["move"], by=event.data.get("by"))
+        current, _new_events = submit_logged(current, event.data)
         if notices := learnt(before, event.data["role"], event.data["move"], current, role):
             entries.append(notices)
     return entries
@@ -697,7 +759,7 @@ def _states(game: type[Game[Any, Any]]) -> TypeAdapter[Any]:
     return TypeAdapter(game.State)
 
 
-_SAVED = ("seed", "step", "sealed", "opened", "kept_open", "last", "abandoned")
+_SAVED = ("seed", "step", "sealed", "sealed_at", "opened", "kept_open", "last", "abandoned")
 """The plain attributes of a play that a snapshot holds."""
 
 

@@ -23,6 +23,7 @@ from games.interface import (
     Form,
     MoveData,
     MoveWarning,
+    Prospect,
     Role,
     Table,
     Text,
@@ -130,6 +131,19 @@ class SealedNumbers(EqualSeats[C, Session]):
     def remembers(self, role: Role) -> bool:
         """Return False: a conversation would show more runs than the history allows."""
         return False
+
+    # ---- pay -----------------------------------------------------------------------------------------
+
+    def earned(self, state: Session, role: Role) -> float:
+        """Return the role's payoff if it wins none of the runs that are left."""
+        raise NotImplementedError
+
+    def prospects(self, state: Session, role: Role) -> tuple[Prospect, ...]:
+        """Return what the role has earned so far, unless it is not shown how runs end."""
+        if state.runs and not self.config.history_depth and not self.over(state):
+            return (Prospect("", unknown=_("It depends on how all runs end, which is not shown before the last one.")),)
+        words = _("If you win nothing more") if state.runs else _("If you win nothing")
+        return (self.prospect(_("For this game") if self.over(state) else words, role, self.earned(state, role)),)
 
     # ---- fouls -------------------------------------------------------------------------------------
 

@@ -71,6 +71,23 @@ def number(value: float) -> str:
     return f"{round(value, 2):,.10g}"
 
 
+def spelled(value: float) -> str:
+    """Return a number so that its size is unmistakable in any notation; to thousandths.
+
+    >>> spelled(12500), spelled(12.5), spelled(-1000007)
+    ('12 thousand 500', '12 point 5', '-1 million 7')
+    """
+    whole, _point, fraction = f"{abs(value):.3f}".rstrip("0").rstrip(".").partition(".")
+    sizes = {10**6: gettext("{number} million"), 10**3: gettext("{number} thousand"), 1: "{number}"}
+    rest, parts = int(whole), list[str]()
+    for size, words in sizes.items():
+        if rest >= size or (size == 1 and (rest or not parts)):
+            parts.append(words.format(number=rest // size))
+            rest %= size
+    words = gettext("{whole} point {fraction}") if fraction else "{whole}"
+    return ("-" if value < 0 else "") + words.format(whole=" ".join(parts), fraction=fraction)
+
+
 def exact(value: float) -> str:
     """Return a number with all its digits, unrounded: 20.0 → "20", 2/3 → "0.6666666666666666"."""
     return str(int(value)) if float(value).is_integer() and abs(value) < 1e15 else repr(float(value))

@@ -10,7 +10,7 @@ from typing import Any
 from games import strategies
 from games.errors import Refused
 from games.interface import Event, Game, MoveData, Role, Tool
-from games.play import Play, plain_move, start, submit, use_tool
+from games.play import Play, plain_move, start, submit_logged, use_tool
 from llm_agents import looping
 from llm_agents.deciding import legal_move
 from llm_agents.errors import BadAgent, BadAnswer
@@ -58,7 +58,7 @@ def differences(game: Game[Any, Any], events: Iterable[Event], records: Records)
             elif record.get("answer") is not None and not record.get("conversation"):
                 problems += [f"{location}: {problem}" for problem in _differences(play, role, record, move)]
         problems += _replay_tool_calls(pending[role], play, move)
-        play, _events = submit(play, role, move, by=event.data.get("by"))
+        play, _events = submit_logged(play, event.data)
     return problems
 
 

@@ -13,6 +13,7 @@ from django.apps import apps
 from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import Count
+from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
@@ -111,11 +112,6 @@ def launch_again(slug: str, parts: dict[str, Any]) -> None:
     kit.launch_again(Study.objects.get(slug=slug), **parts)
 
 
-def create_superuser(name: str, password: str) -> int:
-    """Create a superuser; return the primary key."""
-    return User.objects.create_superuser(name, password=password).pk
-
-
 def pay_page_path(slug: str) -> str:
     """Return the path of the study's pay page."""
     return reverse("paydesk:page", args=[Study.objects.get(slug=slug).pk])
@@ -171,10 +167,10 @@ def move_data(slug: str) -> list[dict[str, Any]]:
     return [event.data for event in events.order_by("number")]
 
 
-def seen_before_moves(slug: str) -> list[dict[str, int] | None]:
-    """Return what was in sight before each move of a participant in a study, in milliseconds by block."""
+def seen_before_moves(slug: str) -> list[tuple[dict[str, int] | None, list[list[Any]] | None]]:
+    """Return what was in sight before each move in a study, in milliseconds by block, and what was tried."""
     events = Event.objects.filter(match__seats__enrolment__placement__version__study__slug=slug, kind="move")
-    return list(events.order_by("number").values_list("sight", flat=True))
+    return list(events.order_by("number").values_list("sight", "tries"))
 
 
 def completion_code(slug: str) -> str:
@@ -328,6 +324,13 @@ def superuser_login() -> tuple[str, str]:
     if not users.filter(username=name).exists():
         users.create_superuser(name, password=password)
     return name, password
+
+
+def superuser_session() -> str:
+    """Sign in as that superuser; return the session's key."""
+    client = Client()
+    client.force_login(User.objects.get(username=superuser_login()[0]))
+    return client.cookies["sessionid"].value
 
 
 def latest_plan(slug: str) -> dict[str, Any]:

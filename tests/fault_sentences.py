@@ -9,17 +9,7 @@ import re
 from collections.abc import Callable, Iterator
 from decimal import Decimal
 
-from tests.fault_record import (
-    LAG,
-    NOTICE,
-    PRESENCE,
-    Moment,
-    Truth,
-    asked,
-    conduct,
-    own_moves,
-    prize,
-)
+from tests.fault_record import LAG, NOTICE, PRESENCE, Moment, Truth, asked, conduct, own_moves, prize
 
 Rule = Callable[[Moment], bool]
 RULES: list[tuple[re.Pattern[str], Rule]] = []

@@ -9,7 +9,6 @@ import uuid
 import zipfile
 
 import pytest
-from django.contrib.auth.models import User
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.urls import reverse
@@ -39,22 +38,6 @@ READ_ONLY = [
 ]  # fmt: skip
 
 
-@pytest.fixture
-def superuser(client: Client) -> User:
-    user = User.objects.create_superuser("boss", password="long enough 123")
-    client.force_login(user)
-    return user
-
-
-def staff(client: Client, role: Role | None = None) -> User:
-    """Sign in as a new staff user with this role in every existing study; return the user."""
-    user = User.objects.create_user("staff", password="long enough 123", is_staff=True)
-    for study in Study.objects.all() if role else ():
-        give(study, user=user, role=role, by=None)
-    client.force_login(user)
-    return user
-
-
 def page_of(study: Study) -> str:
     return reverse("admin:studies_study_change", args=[study.pk])
 
@@ -66,7 +49,7 @@ def page_of(study: Study) -> str:
     ("script", "consequence"), [("", "participants are paid"), ("fair", "The scripted player “fair” moves instead")]
 )
 @pytest.mark.parametrize("cap", ["study", "day"])
-def test_study_warns_when_a_cap_stops_its_models(client, superuser, settings, cap, script, consequence):
+def test_study_warns_when_a_cap_stops_its_models(client, boss, settings, cap, script, consequence):
     study = building.new_study(
         agents={
             "openai:m": kit.agent(
@@ -87,7 +70,7 @@ def test_study_warns_when_a_cap_stops_its_models(client, superuser, settings, ca
     assert "Model calls have stopped" in text and consequence in text
 
 
-def test_match_shows_that_its_cap_was_reached(client, superuser):
+def test_match_shows_that_its_cap_was_reached(client, boss):
     player = services.Player(agent="openai:m", settings=AgentSettings(cap_match=1.0))
     match = services.open_match(game="bargaining", config={}, players={"alice": player, "bob": player}, seed=1)
     address = reverse("admin:matches_match_change", args=[match.pk])
@@ -101,7 +84,7 @@ def test_match_shows_that_its_cap_was_reached(client, superuser):
 JUDGE = "You are a retired judge called {{ role }}."
 
 
-def test_preview_of_a_saved_study_shows_prompt_page_and_difference(client, superuser):
+def test_preview_of_a_saved_study_shows_prompt_page_and_difference(client, boss):
     agents = {"openai:gpt-test": kit.agent("openai:gpt-test", persona=JUDGE)}
     study = kit.new_study("splitting", roles=["bob"], agents=agents)
     address = reverse("admin:studies_study_prompts", args=[study.pk])
@@ -111,15 +94,15 @@ def test_preview_of_a_saved_study_shows_prompt_page_and_difference(client, super
     assert (preview.chosen.role, preview.chosen.question, preview.role_title) == ("alice", 2, "Alice")
     assert ("+", "You are a retired judge called Alice.") in preview.sent.difference
     text = page.content.decode()
-    assert preview.sent.sha256 in text and "Bob has made you an offer" in text and "response_format" in text
+    assert preview.sent.sha256 in text and "has made you an offer" in text and "response_format" in text
     (frame,) = re.findall(r'<iframe [^>]*sandbox title="[^"]*" srcdoc="([^"]*)"></iframe>', text)
-    assert "Bob has made you an offer" in html.unescape(frame)
+    assert "has made you an offer" in html.unescape(frame)
 
 
 def test_prompts_are_shown_only_to_members(client):
     study = building.new_study()
     address = reverse("admin:studies_study_prompts", args=[study.pk])
-    member = staff(client)
+    member = kit.staff(client)
     assert client.get(address).status_code == 404
     give(study, user=member, role=Role.VIEWER, by=None)
     assert client.get(address).status_code == 200
@@ -128,7 +111,7 @@ def test_prompts_are_shown_only_to_members(client):
 # ---- running ---------------------------------------------------------------------------------------------
 
 
-def test_launch_and_try_the_link(client, superuser):
+def test_launch_and_try_the_link(client, boss):
     study = kit.new_study("splitting", via="open")
     page = client.get(page_of(study)).content.decode()
     assert "This is a draft." in page and "Launch" in page
@@ -146,7 +129,7 @@ def test_launch_and_try_the_link(client, superuser):
     assert [(fill.held, fill.cell.quota) for fill in status.cells] == [(1, 20)]
 
 
-def test_edits_reach_participants_only_when_launched(client, superuser):
+def test_edits_reach_participants_only_when_launched(client, boss):
     study = building.new_study()
     study.draft = kit.changed(study.draft, config={"money": 500})
     study.save()
@@ -159,7 +142,7 @@ def test_edits_reach_participants_only_when_launched(client, superuser):
     assert [version.number for version in study.versions.all()] == [2, 1]
 
 
-def test_pausing_closing_and_reopening(client, superuser):
+def test_pausing_closing_and_reopening(client, boss):
     study = building.new_study()
     for action, status in [("pause", "paused"), ("launch", "launched"), ("close", "closed"), ("launch", "launched")]:
         client.post(reverse(f"admin:studies_study_{action}", args=[study.pk]))
@@ -169,22 +152,22 @@ def test_pausing_closing_and_reopening(client, superuser):
 
 
 @pytest.mark.parametrize("action", ["launch", "pause", "close", "codes"])
-def test_get_requests_change_nothing(client, superuser, action):
+def test_get_requests_change_nothing(client, boss, action):
     study = building.new_study()
     assert client.get(reverse(f"admin:studies_study_{action}", args=[study.pk])).status_code == 405
 
 
-def test_invalid_study_is_not_launched(client, superuser):
+def test_invalid_study_is_not_launched(client, boss):
     study = kit.new_study("broken")
     study.draft = kit.changed(study.draft, config={"delta_alice": 7})
     study.save()
-    assert "This study can't be launched yet" in client.get(page_of(study)).content.decode()
+    assert "This study can't be launched" in client.get(page_of(study)).content.decode()
     client.post(reverse("admin:studies_study_launch", args=[study.pk]))
     study.refresh_from_db()
     assert study.status == "draft" and not study.versions.exists()
 
 
-def test_lab_codes_are_created_in_bulk_and_shown_as_links(client, superuser):
+def test_lab_codes_are_created_in_bulk_and_shown_as_links(client, boss):
     study = building.new_study()
     codes_url = reverse("admin:studies_study_codes", args=[study.pk])
     client.post(codes_url, {"number": "3"})
@@ -200,7 +183,7 @@ def test_lab_codes_are_created_in_bulk_and_shown_as_links(client, superuser):
     assert LabCode.objects.count() == 3
 
 
-def test_lab_codes_have_a_kind_and_an_expiry(client, superuser):
+def test_lab_codes_have_a_kind_and_an_expiry(client, boss):
     study = building.new_study()
     codes_url = reverse("admin:studies_study_codes", args=[study.pk])
     client.post(codes_url, {"number": "2", "kind": "once", "expires": "2099-01-31T12:30"})
@@ -212,7 +195,7 @@ def test_lab_codes_have_a_kind_and_an_expiry(client, superuser):
     assert LabCode.objects.count() == 2
 
 
-def test_uploaded_codes_can_be_deleted_unless_in_use(client, superuser):
+def test_uploaded_codes_can_be_deleted_unless_in_use(client, boss):
     study = building.new_study()
     upload_url = reverse("admin:studies_study_upload_codes", args=[study.pk])
     file = SimpleUploadedFile("codes.csv", "code;label\nANTON-01;<b>Zoë</b>\nBERTA-02;\n".encode("utf-8-sig"))
@@ -221,14 +204,14 @@ def test_uploaded_codes_can_be_deleted_unless_in_use(client, superuser):
     client.get("/join/splitting/?code=ANTON-01")
     delete = reverse("admin:studies_study_delete_codes", args=[study.pk])
     page = client.post(delete, {"code": ["ANTON-01", "BERTA-02"]}, follow=True).content.decode()
-    assert "One code deleted. Codes already in use were kept." in page
+    assert "already in use were kept." in page
     assert LabCode.objects.get().code == "ANTON-01"
     details = [record.details for record in Record.objects.filter(action="codes_made")]
     assert details == [{"number": 2, "kind": "resumable", "expires": None, "uploaded": True}]
     assert "Zoë" not in client.get(reverse("admin:studies_study_codes_file", args=[study.pk])).content.decode()
 
 
-def test_invalid_code_file_is_explained_and_changes_nothing(client, superuser):
+def test_invalid_code_file_is_explained_and_changes_nothing(client, boss):
     study = building.new_study()
     upload_url = reverse("admin:studies_study_upload_codes", args=[study.pk])
     lines = "\n".join(f"=HYPERLINK{i}" for i in range(150))
@@ -240,7 +223,7 @@ def test_invalid_code_file_is_explained_and_changes_nothing(client, superuser):
     assert not LabCode.objects.exists() and not Record.objects.filter(action="codes_made").exists()
 
 
-def test_only_drafts_without_participants_can_be_deleted(client, superuser):
+def test_only_drafts_without_participants_can_be_deleted(client, boss):
     draft = kit.new_study("draft")
     launched_study = building.new_study()
     assert (
@@ -253,7 +236,7 @@ def test_only_drafts_without_participants_can_be_deleted(client, superuser):
 # ---- monitoring ------------------------------------------------------------------------------------------
 
 
-def test_transcript_escapes_text_and_shows_calls(client, superuser):
+def test_transcript_escapes_text_and_shows_calls(client, boss):
     study = building.new_study()
     person = building.complete(study, worker="A1WORKER", messages=["<script>alert(1)</script>"])
     match = building.match_of(person)
@@ -269,7 +252,7 @@ def test_transcript_escapes_text_and_shows_calls(client, superuser):
     assert "Started" in page and "Ended" in page
 
 
-def test_live_matches_are_listed_first(client, superuser):
+def test_live_matches_are_listed_first(client, boss):
     study = building.new_study()
     live_match = building.match_of(building.read_instructions(building.consent(building.arrive(study, worker="A1"))))
     finished_match = building.match_of(building.complete(study, worker="A2"))
@@ -280,7 +263,7 @@ def test_live_matches_are_listed_first(client, superuser):
 
 
 @pytest.mark.parametrize("model", [*READ_ONLY, "recruiters_identity"])
-def test_records_are_read_only(client, superuser, model):
+def test_records_are_read_only(client, boss, model):
     study = building.new_study()
     person = building.complete(study, worker="A1WORKER", messages=["hello"])
     building.save_call(building.match_of(person), input_tokens=3, output_tokens=4)
@@ -297,7 +280,7 @@ def test_records_are_read_only(client, superuser, model):
         assert secret not in page.content.decode()
 
 
-def test_first_page_and_every_list_open(client, superuser):
+def test_first_page_and_every_list_open(client, boss):
     building.new_study()
     for name in ["index", "studies_study_changelist", "auth_user_changelist", "auth_user_add"]:
         assert client.get(reverse(f"admin:{name}")).status_code == 200
@@ -311,7 +294,7 @@ OWN_PAGES = [
 
 
 @pytest.mark.parametrize("name", OWN_PAGES)
-def test_study_pages_have_breadcrumbs_to_study_and_list(client, superuser, name):
+def test_study_pages_have_breadcrumbs_to_study_and_list(client, boss, name):
     study = building.new_study()
     assert breadcrumb_urls(client.get(reverse(name, args=[study.pk]))) == [ADD.removesuffix("add/"), page_of(study)]
 
@@ -319,7 +302,7 @@ def test_study_pages_have_breadcrumbs_to_study_and_list(client, superuser, name)
 # ---- export ----------------------------------------------------------------------------------------------
 
 
-def test_dataset_is_created_and_downloaded_from_study_page(client, superuser, tmp_path):
+def test_dataset_is_created_and_downloaded_from_study_page(client, boss, tmp_path):
     study = building.new_study()
     building.complete(study, worker="A1WORKER", messages=["=1+1"])
     datasets_link = re.search(r'href="(/admin/exports/[^"]+)"', client.get(page_of(study)).content.decode())
@@ -342,7 +325,7 @@ def test_dataset_is_created_and_downloaded_from_study_page(client, superuser, tm
 def test_viewer_sees_no_actions_and_no_codes(client):
     study = building.new_study()
     LabCode.objects.create(study=study.slug, code="SECRETCODE")
-    staff(client, Role.VIEWER)
+    kit.staff(client, *Study.objects.all(), role=Role.VIEWER)
     page = client.get(page_of(study)).content.decode()
     assert "Splitting money" in page and "SECRETCODE" not in page
     for action in ["pause", "close", "codes"]:
@@ -355,7 +338,7 @@ def test_viewer_sees_no_actions_and_no_codes(client):
 def test_only_an_owner_reopens_a_closed_study(client):
     study = building.new_study()
     Study.objects.update(status="closed")
-    user = staff(client, Role.EDITOR)
+    user = kit.staff(client, *Study.objects.all(), role=Role.EDITOR)
     launch = reverse("admin:studies_study_launch", args=[study.pk])
     assert launch not in client.get(page_of(study)).content.decode()
     assert client.post(launch).status_code == 403

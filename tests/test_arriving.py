@@ -9,64 +9,62 @@ import pytest
 
 pytestmark = pytest.mark.services
 
-ARRIVALS, QUOTA, LATE_ARRIVALS = 120, 20, 30
 PATIENCE = 240.0
 """Seconds that a response may take on a busy machine."""
 
 
-def test_quotas_hold_and_released_places_are_refilled(stack):
+@pytest.mark.parametrize("quota", [10, 20])
+def test_quotas_hold_and_released_places_are_refilled(stack, quota: int):
+    slug, places, arriving, late = f"rush-{quota}", 4 * quota, 6 * quota, quota
     study = {
-        "slug": "rush",
+        "slug": slug,
         "title": "Rush",
         "game": "bargaining",
         "grid": {"rounds": [1, 12]},
         "roles": ["alice", "bob"],
-        "quota": QUOTA,
+        "quota": quota,
         "via": "mturk",
         "agents": "script:fair",
     }
     stack.launch_study(study)
-    places = 4 * QUOTA
 
-    first_answers = asyncio.run(open_all_links(stack.url, range(ARRIVALS)))
+    first_answers = asyncio.run(open_all_links(stack.url, slug, range(arriving)))
     pages = [answer.headers["location"] for answer in first_answers]
-    assert len(set(pages)) == ARRIVALS
-    full_cells = dict.fromkeys(["1/alice", "2/alice", "3/bob", "4/bob"], QUOTA)
+    assert len(set(pages)) == arriving
+    full_cells = dict.fromkeys(["1/alice", "2/alice", "3/bob", "4/bob"], quota)
     admitted = asyncio.run(consent_all(stack.url, pages))
     assert len(admitted) == places
     asyncio.run(name_all(stack.url, admitted))
-    assert places_held(stack) == full_cells
+    assert places_held(stack, slug) == full_cells
 
-    late_answers = asyncio.run(open_all_links(stack.url, range(ARRIVALS, ARRIVALS + LATE_ARRIVALS)))
+    late_answers = asyncio.run(open_all_links(stack.url, slug, range(arriving, arriving + late)))
     assert {answer.status_code for answer in late_answers} == {403}
     assert all("All places are taken" in answer.text and "try again later" in answer.text for answer in late_answers)
 
     withdrawn = admitted[::4]
     asyncio.run(withdraw_all(stack.url, withdrawn))
-    after_withdrawals = places_held(stack)
+    after_withdrawals = places_held(stack, slug)
     assert sum(after_withdrawals.values()) == places - len(withdrawn)
 
-    second_answers = asyncio.run(
-        open_all_links(stack.url, range(ARRIVALS + LATE_ARRIVALS, ARRIVALS + 3 * LATE_ARRIVALS))
-    )
+    second_answers = asyncio.run(open_all_links(stack.url, slug, range(arriving + late, arriving + 4 * late)))
     readmitted = asyncio.run(consent_all(stack.url, [answer.headers["location"] for answer in second_answers]))
     assert len(readmitted) == len(withdrawn)
     asyncio.run(name_all(stack.url, readmitted))
-    assert places_held(stack) == full_cells
+    assert places_held(stack, slug) == full_cells
 
 
-def places_held(stack) -> dict[str, int]:
+def places_held(stack, slug: str) -> dict[str, int]:
     """Return how many participants hold a place, by cell and role."""
-    return stack.call("tests.actions.held_places", "rush")
+    return stack.call("tests.actions.held_places", slug)
 
 
-async def open_all_links(url: str, people: range) -> list[httpx.Response]:
+async def open_all_links(url: str, slug: str, people: range) -> list[httpx.Response]:
     """Open all assignment links at the same moment."""
     async with client(url) as session:
 
         async def arrive(i: int) -> httpx.Response:
             link = {"workerId": f"W{i}", "assignmentId": f"A{i}", "hitId": "H"}
-            return await session.get("/join/rush/", params=link)
+            return await session.get(f"/join/{slug}/", params=link)
 
         return await asyncio.gather(*map(arrive, people))
 
@@ -94,5 +92,5 @@ async def withdraw_all(url: str, pages: list[str]) -> None:
 
 
 def client(url: str) -> httpx.AsyncClient:
-    limits = httpx.Limits(max_connections=ARRIVALS, max_keepalive_connections=0)
+    limits = httpx.Limits(max_connections=120, max_keepalive_connections=0)
     return httpx.AsyncClient(base_url=url, limits=limits, timeout=PATIENCE)

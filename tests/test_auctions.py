@@ -16,7 +16,7 @@ from studies.tests import kit
 from tests.photographs import photograph
 from tests.researching import sign_in
 from tests.test_meeting import PHONE, OpenPage, bring_to_lobby, check_page, phone, press_ready
-from tests.walking import consent_and_name, read_instructions
+from tests.walking import answer_comprehension, consent_and_name, read_instructions
 
 __all__ = ["phone"]
 pytestmark = pytest.mark.browser
@@ -184,6 +184,7 @@ def join_demo_lobby(page: Page, address: str, role: int) -> None:
     page.locator("main form button").nth(role).click()
     consent_and_name(page)
     read_instructions(page)
+    answer_comprehension(page)
 
 
 @pytest.mark.slow

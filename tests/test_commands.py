@@ -274,7 +274,7 @@ def test_prompt_shows_what_a_model_would_be_sent(manage, write_file):
 def test_prompt_out_of_turn_shows_what_the_role_knows(manage_here, write_file):
     process = manage_here("show", "bargaining", "--role", "alice", "--moves", write_file(MOVES[:1]), "--as", "prompt")
     assert process.returncode == 0
-    assert "It is not your turn now. This is what you know:" in process.stdout
+    assert "This is what you know:" in process.stdout
 
 
 def test_config_option_overrides_the_replay_file(manage_here, write_file):

@@ -123,8 +123,7 @@ def test_counting_works_in_a_third_party_frame_without_cookies(stack, lenient_br
 
 @pytest.mark.slow
 def test_researcher_chooses_which_answers_end_the_study(stack, page: Page):
-    sign_in(stack, page)
-    page.goto(f"{stack.url}/admin/studies/study/add/")
+    sign_in(stack, page, "/admin/studies/study/add/")
     begin(page)
     part(page, "Consent")
     page.get_by_text("Add a stage").click()

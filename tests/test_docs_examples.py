@@ -53,9 +53,7 @@ PLACEHOLDERS: Mapping[str, Mapping[str, str]] = {
     "docs/tutorials/own-model.md": {"openai:MODEL": "openai:stand-in", "http://127.0.0.1:11434/v1": "$STAND_IN"},
 }
 """Placeholders that readers replace, and the values that the tests use."""
-PREAMBLES = {
-    "docs/recruiting.md": 'secret = "a secret of at least 16 characters"\n',
-}
+PREAMBLES = {"docs/recruiting.md": 'secret = "a secret of at least 16 characters"\n'}
 """Python code that runs before a page's own code and defines the names that it assumes."""
 EXTERNAL_LABELS = ("Report a vulnerability", "active (running)")
 """Labels that other programs show."""

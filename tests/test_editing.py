@@ -40,8 +40,7 @@ journey:
 @pytest.fixture
 def desk(stack, page: Page) -> Page:
     """Return a page that shows the list of studies to an administrator."""
-    researching.sign_in(stack, page)
-    page.goto(f"{stack.url}/admin/studies/study/add/")
+    researching.sign_in(stack, page, "/admin/studies/study/add/")
     return page
 
 
@@ -95,7 +94,7 @@ class Hand:
 
 
 def test_two_by_two_with_two_opponents_takes_25_clicks(stack, page: Page, record_property):
-    researching.sign_in(stack, page)
+    researching.sign_in(stack, page, "/admin/")
     started_at, hand = time.monotonic(), Hand()
     page.on("dialog", hand.accept)
     hand.click(page.get_by_role("link", name="New study"))

@@ -20,11 +20,7 @@ SLACK = 6
 def seated(stack, slug: str) -> list[str]:
     """Return the pages of four people in the first sealed round of one match."""
     stack.call(
-        "tests.meeting.launch_contest",
-        slug,
-        config={"players": 4, "runs": 1},
-        turn_seconds=TURN,
-        extension_seconds=0,
+        "tests.meeting.launch_contest", slug, config={"players": 4, "runs": 1}, turn_seconds=TURN, extension_seconds=0
     )
     paths = [stack.call("tests.meeting.reach_lobby", slug) for _person in range(4)]
     with httpx.Client(base_url=stack.url, follow_redirects=True) as client:

@@ -25,13 +25,7 @@ from tests import fault_judge, fault_people
 from tests.fault_people import FAULT_ROUND, Behaviour, Fault, Person
 from tests.fault_record import Doing, Record, Seen, Terms
 
-pytestmark = [
-    pytest.mark.browser,
-    pytest.mark.services,
-    pytest.mark.faults,
-    pytest.mark.slow,
-    pytest.mark.timeout(600),
-]
+pytestmark = [pytest.mark.browser, pytest.mark.services, pytest.mark.faults, pytest.mark.slow, pytest.mark.timeout(600)]
 
 STACKS = ("postgres",)
 """The database must be a server, so that it can be down."""

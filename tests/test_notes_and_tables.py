@@ -67,6 +67,7 @@ def test_note_is_saved_with_the_answer_and_tables_sort(pump_page: Page) -> None:
         page.locator("form[data-move=pump] button[type=submit]").first.click()
         expect(page.get_by_text(f"Period {period}", exact=True).first).to_be_visible()
     note = page.locator("form[data-pad] [name=note]")
+    page.locator("form[data-pad] summary").click()
     note.press_sequentially("three was fine")
     amount.fill("4")
     page.locator("form[data-move=pump] button[type=submit]").first.click()
@@ -74,6 +75,7 @@ def test_note_is_saved_with_the_answer_and_tables_sort(pump_page: Page) -> None:
     expect(page.get_by_text("Period 5", exact=True).first).to_be_visible()
     assert moves()[-2:] == [{"note": "three was fine"}, {"amount": 4}]
     expect(note).to_have_value("")
+    expect(note).to_be_visible()  # what was unfolded stays open
 
     cells = page.locator("table[data-sortable] tbody tr:not([hidden]) td:nth-child(1)")
     expect(cells).to_have_text(["4", "3", "2", "1"])
@@ -93,6 +95,7 @@ def test_note_is_saved_with_the_answer_and_tables_sort(pump_page: Page) -> None:
 def test_saving_a_note_keeps_other_input(pump_page: Page) -> None:
     page = pump_page
     page.get_by_label("amount", exact=False).first.fill("7")
+    page.locator("form[data-pad] summary").click()
     page.locator("form[data-pad] [name=note]").fill("seven, perhaps")
     page.get_by_role("button", name="Save").click()
     expect(page.locator("section.talk")).to_contain_text("seven, perhaps")

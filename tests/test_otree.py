@@ -92,7 +92,9 @@ class Experiment:
 
 def start_experiment(server: Otree, stack: Any) -> Experiment:
     """Start the server with an empty database, and create the study to which it sends participants."""
-    link = stack.call("deploy.otree_demo.study.make_study", server.url, server.rest_key, purpose="study")
+    link = stack.call(
+        "deploy.otree_demo.study.make_study", server.url, server.rest_key, purpose="study", stage={"quiz": True}
+    )
     server.prepare(parley=stack.url, **link)
     server.start()
     experiment = Experiment(server, alone=[])

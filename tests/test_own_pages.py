@@ -174,7 +174,8 @@ def test_a_quiz_about_the_rules(stack, page: Page, inspector: Inspector):  # noq
     page.get_by_label("money").check()
     page.get_by_role("button", name="Send the answers").click()
     page.get_by_label("0%", exact=True).check()
-    page.get_by_role("button", name="Send the answer").click()
+    page.get_by_label("The other player makes the next offer").check()
+    page.get_by_role("button", name="Send the answers").click()
     expect(page.locator(".why")).to_contain_text("10%")
 
 

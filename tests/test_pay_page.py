@@ -52,7 +52,7 @@ def apply_action(page: Page, title: str, *, note: str = "") -> None:
 def test_approved_payments_can_be_withdrawn_until_sent(stack, page: Page, slug: str):
     stack.call("tests.actions.finish_enrolment", slug, "mturk", "A1WORKER")
     stack.call("tests.actions.recruit_on_unreachable_mturk", slug)
-    researching.sign_in(stack, page)
+    researching.sign_in(stack, page, "/admin/")
     expect(page.get_by_role("row", name="Paid")).to_contain_text("wait")
     pay_page(stack, page, slug)
     expect(page.get_by_text("payments are waiting for approval")).to_be_visible()

@@ -20,8 +20,7 @@ SCHEMES = [("light", ()), ("dark", DARK)]
 @pytest.fixture
 def desk(stack, page: Page) -> Page:
     """Return a page that offers new collections to an administrator."""
-    researching.sign_in(stack, page)
-    page.goto(f"{stack.url}/admin/collecting/collection/add/")
+    researching.sign_in(stack, page, "/admin/collecting/collection/add/")
     return page
 
 

@@ -51,9 +51,8 @@ def publish_study(stack, page: Page, standin: StandIn, *, slug: str, places: int
             "turn": 3600,
         }
     )
-    researching.sign_in(stack, page)
+    researching.sign_in(stack, page, "/admin/marketplaces/account/add/")
     page.set_default_timeout(PATIENCE)
-    page.goto(f"{stack.url}/admin/marketplaces/account/add/")
     page.locator("[name=title]").fill(f"Lab {slug}")
     page.locator("[name=kind]").select_option("prolific")
     page.locator("[name=place]").select_option("rehearsal")

@@ -78,7 +78,7 @@ def test_killed_web_process_is_replaced_while_the_port_stays_open(tmp_path):
         while (after := pids_that_answer(url, 2)) == before and time.monotonic() < deadline:
             pass
         assert len(after) == 2 and len(after & before) == 1
-        assert "was killed by SIGKILL; starting another" in log.read_text()
+        assert "killed by SIGKILL; starting another" in log.read_text()
         (reason,) = restarts.recent(tmp_path)
         assert reason.startswith("web ") and reason.endswith("was killed by SIGKILL")
         parent.terminate()

@@ -22,7 +22,7 @@ def sample(stack) -> None:
 
 
 def test_keyboard_alone_leads_from_stop_to_stop_and_out_of_the_tour(stack, page: Page):
-    researching.sign_in(stack, page)
+    researching.sign_in(stack, page, "/admin/")
     page.get_by_role("link", name="Tour: from a question to a report").press("Enter")
     page.get_by_role("link", name="Start the tour").press("Enter")
     for stop in STOPS[:3]:

@@ -103,6 +103,7 @@ def test_pay_is_a_treatment():
     assert len(by_level(people, "stakes")) == 2
 
 
+@pytest.mark.slow  # studies/tests/test_journeys.py: balanced orders, and groups that are formed once
 def test_three_games_in_balanced_order_with_groups_formed_once():
     people_only = {"seats": {"*": "person"}, "code_word": None}
     block = {

@@ -101,8 +101,7 @@ def test_closed_page_ends_the_walk_and_reloading_does_not(stack, page: Page, dra
 
 
 def test_researcher_walks_beside_the_stages(stack, page: Page, draft):
-    sign_in(stack, page)
-    page.goto(f"{stack.url}/admin/walk/{draft[0]}/2/")
+    sign_in(stack, page, f"/admin/walk/{draft[0]}/2/")
     expect(page.get_by_label("Cell")).to_have_value("2")
     photograph(page, "walk start researcher")
     page.get_by_role("button", name="Start").click()

@@ -10,6 +10,7 @@ from django.http import HttpResponse
 from django.test import Client
 from django.urls import reverse
 
+from games import registry
 from matches import agents
 from matches.models import Match, Seat
 from participants.models import Enrolment
@@ -25,8 +26,9 @@ EQUAL_SPLIT = {"alice_gain": "5000", "bob_gain": "5000"}
 
 
 def launched_study(**parts: Any) -> Study:
-    """Launch a bargaining study in which people play alice against a fair script, with a quiz; return it."""
-    defaults = {"title": "Splitting", "slug": "splitting", "agents": "script:fair", "quiz": True}
+    """Launch a bargaining study in which people play alice against a fair script, with the game's quiz; return it."""
+    quiz = registry.get(parts.get("game", "bargaining")).system == "GLEE"
+    defaults = {"title": "Splitting", "slug": "splitting", "agents": "script:fair", "quiz": quiz}
     return kit.launched(**{**defaults, **parts})
 
 

@@ -68,6 +68,17 @@ def press_continue(page: Page) -> None:
     page.get_by_role("button", name="Continue").click()
 
 
+def answer_comprehension(page: Page) -> None:
+    """Answer the questions about the rules, in as many tries as there are, in a study that lets everyone go on."""
+    heading = page.get_by_role("heading", name="Do you know the rules?")
+    expect(heading).to_be_visible()
+    while heading.count():
+        for question in page.locator("fieldset.options").all():
+            question.get_by_role("radio").first.check()
+        with page.expect_navigation():
+            page.locator('main button[type="submit"]').click()
+
+
 def answer_quiz(page: Page, *, option: str) -> None:
     page.get_by_role("radio", name=option, exact=True).check()
     page.locator('main button[type="submit"]').click()

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from plans.starting import plan_for
+from collections.abc import Mapping
+
+from games.interface import Json
+from plans.starting import COMPREHENSION, plan_for
 from recruiters import otree
 from recruiters.models import OtreeServer
 from studies.launching import launch
@@ -11,14 +14,20 @@ from studies.models import Study
 SLUG = "otree-demo"
 
 
-def make_study(address: str, rest_key: str, *, purpose: str = "demo") -> dict[str, str]:
-    """Create and launch the study once; allow the oTree server at `address` to send people and get results."""
+def make_study(
+    address: str, rest_key: str, *, purpose: str = "demo", stage: Mapping[str, Json] | None = None
+) -> dict[str, str]:
+    """Create and launch the study once; allow the oTree server at `address` to send people and get results.
+
+    Args:
+        stage: the game's stage, if not with questions before play.
+    """
     plan = plan_for(
         "bargaining",
         title="Dividing money, inside an oTree experiment",
         config={},
         agents={"fair": {"script": "fair"}},
-        stage={"quiz": True},
+        stage=stage or {"comprehension": {**COMPREHENSION, "failed": "continue"}},
         purpose=purpose,
         cells={"quota": 1000},
         entry={"via": Study.Entry.OTREE.value, "participations": None},

@@ -4,10 +4,11 @@ Groups are needed because sync Playwright leaves an event loop behind, and becau
 PostgreSQL. Browsers and oTree mostly wait, so each of these groups runs beside another. A group of few files
 collects only those, unless the arguments name paths.
 
-Usage: tests.py [--all | --rest] [--minutes NUMBER] [pytest arguments]
+Usage: tests.py [--all | --rest] [--lint] [--minutes NUMBER] [pytest arguments]
   (neither)  the quick tests: what guards every change
   --rest     the slow tests, and services on SQLite, too
   --all      both, every property test with new examples, and all faults while people meet (40 minutes)
+  --lint     `make lint`, beside the first two groups
   --minutes  stop the slow tests after so many minutes, and say which groups were not finished
 """
 
@@ -109,6 +110,7 @@ class Run:
         self.group, self.output = group, output
         self.report = folder / f"{group.name}.xml"
         environment = {key: value for key, value in os.environ.items() if key != "DJANGO_SETTINGS_MODULE"}
+        environment.pop("PYTHONDONTWRITEBYTECODE", None)  # every process would compile all tests again
         environment["TEST_DATABASE"] = group.database
         if not group.mark:  # it collects every file
             environment["TEST_COUNT_FILE"] = str(folder / "count")
@@ -166,6 +168,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(allow_abbrev=False)
     parser.add_argument("--all", action="store_true")
     parser.add_argument("--rest", action="store_true")
+    parser.add_argument("--lint", action="store_true")
     parser.add_argument("--minutes", type=float)
     chosen, arguments = parser.parse_known_args()
     quick_pairs = [] if chosen.rest else [tuple(map(quick, pair)) for pair in PAIRS]
@@ -179,6 +182,7 @@ def main() -> int:
     slow_until: float | None = None
     total = {"passed": 0, "failed": 0, "skipped": 0}
     failed, unfinished, lines = [], [], []
+    style = start_lint() if chosen.lint else None
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         for pair in (*quick_pairs, *slow_pairs):
@@ -199,11 +203,23 @@ def main() -> int:
                     failed.append(group.name)
                 if result.stopped:
                     unfinished.append(group.name)
+        if style is not None:
+            print("\n=== make lint ===", style.communicate()[0], sep="\n")
+            failed += ["make lint"] if style.returncode else []
         lines += [f"NOT FINISHED in time: {name}" for name in unfinished]
         lines += [f"FAILED: {name}" for name in failed]
         print("", *lines, *_others(folder / "count", chosen), sep="\n")
     print(_summary(total), f"in {time.monotonic() - started_at:.0f} s")
     return 1 if failed else 0
+
+
+def start_lint() -> subprocess.Popen[str]:
+    """Start `make lint`, which waits for one core while the tests wait for browsers."""
+    environment = {key: value for key, value in os.environ.items() if key not in ("MAKEFLAGS", "MAKELEVEL")}
+    return subprocess.Popen(
+        ["nice", "make", "--no-print-directory", "lint"],
+        cwd=ROOT, env=environment, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+    )  # fmt: skip
 
 
 def run(

@@ -1,4 +1,4 @@
-"""The question after the game: did players notice how fast money lost value for them?"""
+"""Questions before play, and the one after it: do players notice how fast money loses value for them?"""
 
 from __future__ import annotations
 
@@ -11,19 +11,35 @@ GRID = (0.0, 0.05, 0.1, 0.2)
 NEARBY = (0.15, 0.25, 0.3)
 
 
-def questions(own_factor: float) -> tuple[Question, ...]:
-    """Return one question with four options that depend only on the player's own discount factor."""
+def loss(own_factor: float) -> Question:
+    """Return a question with four options that depend only on the player's own discount factor."""
     answer = percent(1 - own_factor)
     options = [answer]
-    for loss in (*GRID, *NEARBY):
-        option = percent(loss)
+    for share in (*GRID, *NEARBY):
+        option = percent(share)
         if option not in options and len(options) < 4:
             options.append(option)
-    return (
-        Question(
-            key="loss_rate",
-            prompt=_("How much of its value did money lose for you with every round that passed?"),
-            options=tuple(sorted(options, key=lambda option: float(option.rstrip("%")))),
-            answer=answer,
-        ),
+    lost = _("For you, money loses {share} of its value with every round that passes.").format(share=answer)
+    return Question(
+        key="loss_rate",
+        prompt=_("How much of its value does money lose for you with every round that passes?"),
+        options=tuple(sorted(options, key=lambda option: float(option.rstrip("%")))),
+        answer=answer,
+        explanation=lost if own_factor < 1 else _("For you, money keeps its full value: it loses 0% per round."),
     )
+
+
+def rejecting(rounds: int | None) -> Question:
+    """Return a question on what follows a rejected offer."""
+    prompt = (
+        _("What happens when an offer is rejected?")
+        if rounds == 1
+        else _("What happens when the first offer is rejected?")
+    )
+    ends, goes_on = _("The game ends, and neither of you gets anything"), _("The other player makes the next offer")
+    again, half = _("The same player makes another offer"), _("Each of you gets half of the money")
+    if rounds == 1:
+        why = _("There is only one round: without an agreement in it, neither of you gets anything.")
+        return Question.with_answer("rejecting", prompt, ends, goes_on, again, half, explanation=why)
+    why = _("After a rejection, the next round begins, and whoever rejected makes the offer.")
+    return Question.with_answer("rejecting", prompt, goes_on, ends, again, half, explanation=why)

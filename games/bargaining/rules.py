@@ -17,13 +17,15 @@ from games.bargaining import baselines, quiz, views
 from games.bargaining.state import Answer, BargainingCore, Offer, Proposal, Rounds, SilentOffer, Split
 from games.bargaining.told import TOLD
 from games.glee import ALICE, BOB, other
-from games.interface import Form, Move, MoveData, Payoffs, Prospect, Question, Role
+from games.interface import Form, Move, MoveData, MoveWarning, Payoffs, Prospect, Question, Role
 from games.results import Count, Index, Row, Share, column
 from games.words import Amounts, in_amounts
 from games.words import gettext as _
 
 SUM_TOLERANCE = 1e-6
 """Tolerance for the sum of an offer's two parts, as a share of the money."""
+NEXT_TO_NOTHING = 0.01
+"""The share of the money up to which pages ask whether an offer is meant to leave so little for its maker."""
 
 
 @lru_cache(maxsize=256)
@@ -109,6 +111,16 @@ class Bargaining(BargainingCore):
             total=_with_all_digits(total, self.amounts), money=_with_all_digits(self.config.money, self.amounts)
         )
 
+    def warning(self, state: Rounds, role: Role, move: Any) -> MoveWarning | None:
+        """Ask before a player offers everything, or almost everything, to the other one."""
+        if not isinstance(move, Split):
+            return None
+        own_part, money = self.proposal(role, move).gain(role), self.config.money
+        if own_part > NEXT_TO_NOTHING * money:
+            return None
+        words = _("This offer leaves {own} of {money} for you.")
+        return MoveWarning(words.format(own=self.money(own_part), money=self.money(money)))
+
     def proposal(self, role: Role, move: Any) -> Proposal:
         return Proposal(role, move.alice_gain, move.bob_gain, move.message)
 
@@ -162,4 +174,7 @@ class Bargaining(BargainingCore):
         }
 
     def quiz(self, role: Role) -> tuple[Question, ...]:
-        return quiz.questions(self.delta(role))
+        return (quiz.loss(self.delta(role)),)
+
+    def comprehension(self, role: Role) -> tuple[Question, ...]:
+        return (*self.quiz(role), quiz.rejecting(self.config.rounds))

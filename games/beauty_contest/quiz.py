@@ -1,4 +1,4 @@
-"""The questions after the game: did players notice what wins and which numbers are allowed?"""
+"""Questions before play: do players know what wins and which numbers are allowed?"""
 
 from __future__ import annotations
 
@@ -21,12 +21,18 @@ def questions(fraction: float, in_words: str, upper: float) -> tuple[Question, .
             prompt=_("Which number wins?"),
             options=tuple(options[share] for share in sorted(options)),
             answer=options[fraction],
+            explanation=_(
+                "The target is {part} of the mean of all valid numbers. The number closest to the target wins."
+            ).format(part=in_words),
         ),
         Question(
             key="limit",
-            prompt=_("What was the largest number allowed?"),
+            prompt=_("What is the largest number allowed?"),
             options=tuple(exact(limit) for limit in limits),
             answer=exact(upper),
+            explanation=_("Numbers from 0 to {upper} are valid. Others do not count and cannot win.").format(
+                upper=exact(upper)
+            ),
         ),
     )
 

@@ -82,6 +82,9 @@ class BeautyContest(BeautyContestCore):
     def _payoff(self, state: Session, role: Role) -> float:
         return math.fsum(self.won(run, role) / len(state.runs) for run in state.runs)
 
+    def earned(self, state: Session, role: Role) -> float:
+        return math.fsum(self.won(run, role) / self.config.runs for run in state.runs)
+
     def metrics(self, state: Session) -> Results:
         numbers = [number for role in self.roles() for number in self.valid_numbers(state, role)]
         return self.Results(
@@ -145,5 +148,5 @@ class BeautyContest(BeautyContestCore):
             "others_known": self.config.told_of_others != "nothing",
         }
 
-    def quiz(self, role: Role) -> tuple[Question, ...]:
+    def comprehension(self, role: Role) -> tuple[Question, ...]:
         return quiz.questions(self.config.fraction, self.fraction_in_words(), self.config.upper)

@@ -13,8 +13,21 @@ from typing import Any
 
 from games.duopoly import baselines, quiz, views
 from games.duopoly.state import FIRMS, FORM, DuopolyCore, History, PriceMove
-from games.interface import Chance, Form, Json, MoveData, Payoffs, Prospect, Question, Role, Tool
-from games.periods import NoteMove, Quantity, lookup, plain
+from games.interface import (
+    ON_THE_LAST_PAGE,
+    Chance,
+    Form,
+    Json,
+    MoveData,
+    Payoffs,
+    Prospect,
+    Question,
+    Role,
+    Tool,
+    Usual,
+)
+from games.periods import NoteMove, Quantity, lookup, plain, shown
+from games.practice import BeginMove
 from games.results import Count, Index, Money, Price, RoundRecord, Row, column
 from games.words import gettext as _
 
@@ -39,7 +52,7 @@ class Duopoly(DuopolyCore):
     reserved_words = "price firm rival profit cost quantity period note sold"
     screen = views.SCREEN
     asks = _("Period {period}: set your price.")
-    move_types = (PriceMove, NoteMove)
+    move_types = (PriceMove, NoteMove, BeginMove)
 
     class Results(Row):
         litmus: Index | None = column("Late prices from Nash (0) to collusive (1).", source="EconEvals, section 4.3")
@@ -67,8 +80,9 @@ class Duopoly(DuopolyCore):
         return _("Firm 1") if role == FIRMS[0] else _("Firm 2")
 
     def practice_config(self) -> Mapping[str, Json]:
-        """Use another currency, so that prices from the practice period are of no use later."""
-        return {"alpha": 2 * self.config.alpha}
+        """Use another currency and other customers, so that prices from practice are of no use later."""
+        config = self.config
+        return {"alpha": 2 * config.alpha, "quality": config.quality + config.cost, "market": config.market / 2}
 
     # ---- playing -----------------------------------------------------------------------------------
 
@@ -83,6 +97,20 @@ class Duopoly(DuopolyCore):
 
     def refuse_submission(self, state: History, role: Role, move: Any) -> str | None:
         return None
+
+    def harm(self, state: History, role: Role, move: Any) -> str:
+        if move.price >= self.market.unit_cost:
+            return ""
+        words = _("Each unit costs you {cost}: at a price of {price}, you lose money on every unit that you sell.")
+        return words.format(cost=shown(self.market.unit_cost), price=shown(move.price))
+
+    def usual_numbers(self, state: History, role: Role) -> Mapping[str, Usual]:
+        """Return the last price; before there is one, the highest recommended price if it is told."""
+        if state.prices:
+            return {"price": Usual(state.prices[-1][role], _("your last price"))}
+        if self.config.advice is None:
+            return {}
+        return {"price": Usual(self.shown_advice, _("the highest recommended price"), only_above=True)}
 
     def submitted(self, state: History, moves: Mapping[Role, Any], chance: Chance) -> History:
         return replace(state, prices=(*state.prices, {role: moves[role].price for role in self.roles()}))
@@ -108,6 +136,14 @@ class Duopoly(DuopolyCore):
         """Return examples that do not name the benchmark: at which prices the largest bonus is earned."""
         half = _("if you make half of the profit that earns the largest bonus")
         return Prospect(half, None, 0.5), Prospect(_("if you make that profit or more"), None, 1.0)
+
+    def prospect(self, words: str, role: Role, payoff: float, key: str = "", unknown: str = "") -> Prospect:
+        """Return a possible result without its share, which would reveal the benchmark and the number of periods."""
+        return Prospect(words, payoff, None, key, unknown or ON_THE_LAST_PAGE)
+
+    def so_far(self, state: History, role: Role) -> Prospect:
+        profit = self.payoffs(state)[role]
+        return self.prospect(_("If it ended now"), role, profit, unknown=_("It depends on your total profit."))
 
     def bonus_share(self, role: Role, payoff: float) -> float:
         """Return the firm's profit / its profit at the collusive (or monopoly) price, within [0, 1]."""
@@ -157,7 +193,7 @@ class Duopoly(DuopolyCore):
     def text_variables(self, role: Role) -> dict[str, Any]:
         return {"you": self.role_title(role), "rival": self.config.rival, "advice": self.config.advice is not None}
 
-    def quiz(self, role: Role) -> tuple[Question, ...]:
+    def comprehension(self, role: Role) -> tuple[Question, ...]:
         return quiz.questions(self.config.rival)
 
     def lookups(self, state: History, role: Role) -> Sequence[Tool]:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from statistics import fmean
 
 from games.duopoly.state import DuopolyCore as Duopoly
 from games.duopoly.state import History
-from games.interface import Bar, Bars, Block, Cell, Chart, Fact, Facts, Role, Series, Table, Text
-from games.periods import Screen, shown, two_decimals
+from games.interface import Attempt, Bar, Bars, Block, Cell, Chart, Fact, Facts, Role, Series, Table, Text
+from games.periods import Screen, as_number, shown, two_decimals, with_best
 from games.words import gettext as _
 
 
@@ -62,7 +63,7 @@ def _prices(game: Duopoly, state: History, role: Role) -> Chart:
     lines = [line(_("you"), role)] if state.prices else []
     if (rival := _rival(game, role)) is not None and state.prices:
         lines.append(line(game.role_title(rival), rival))
-    return Chart("prices", _("Prices so far"), _("Period"), _("Price"), tuple(lines))
+    return Chart("prices", _("Prices so far"), _("Period"), _("Price"), tuple(lines), cuts_outliers=True)
 
 
 def _profit(game: Duopoly, state: History, role: Role) -> Chart:
@@ -86,7 +87,17 @@ def _history(game: Duopoly, state: History, role: Role) -> Table:
     columns: tuple[str, ...] = (_("Period"), _("Your price"), _("Sold"), _("Your profit"))
     if rival is not None:
         columns = (*columns, _("{rival}'s price").format(rival=game.role_title(rival)))
-    return Table("history", _("Your sales so far"), columns, tuple(rows), sortable=True, newest_first=True)
+    return Table("history", _("Your sales so far"), columns, tuple(rows), sortable=True, newest_first=True, folds=True)
+
+
+def _attempts(history: Table) -> Sequence[Attempt]:
+    """Return the firm's earlier prices with what came of them, and the rival's prices."""
+    attempts = [
+        Attempt(str(period), f"{_('Price')}: {price}", tuple(zip(history.columns[2:], map(str, outcome), strict=True)))
+        for period, price, *outcome in history.rows
+    ]
+    profits = [as_number(str(profit)) for _period, _price, _sold, profit, *_rival in history.rows]
+    return with_best(attempts, profits, _("highest profit so far"))
 
 
 def _result(game: Duopoly, state: History, role: Role) -> tuple[Block, ...]:
@@ -115,4 +126,4 @@ def _published(game: Duopoly, state: History, role: Role) -> tuple[Block, ...]:
     return (Text("advised", words.format(price=f"{game.shown_advice:.2f}")),)
 
 
-SCREEN = Screen(_outcome, _result, _data, _bars, not_in_tools=_not_in_tools, published=_published)
+SCREEN = Screen(_outcome, _result, _data, _bars, not_in_tools=_not_in_tools, published=_published, attempts=_attempts)

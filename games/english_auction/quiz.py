@@ -1,4 +1,4 @@
-"""The question after the game: did players notice that dropping out is final?"""
+"""Questions before play: do players know that dropping out is final, and what the winner pays?"""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from games.words import gettext as _
 
 
 def questions() -> tuple[Question, ...]:
-    """Return a question on whether a bidder can return after dropping out."""
+    """Return a question on whether a bidder can return after dropping out, and one on the price."""
     never = _("No, never")
     return (
         Question(
@@ -20,5 +20,15 @@ def questions() -> tuple[Question, ...]:
                 never,
             ),
             answer=never,
+            explanation=_("Whoever drops out is out for good."),
+        ),
+        Question.with_answer(
+            "price",
+            _("What does the winner pay?"),
+            _("Their own last bid"),
+            _("The second-highest bid"),
+            _("What the item is worth to them"),
+            _("Nothing"),
+            explanation=_("The bidder with the standing bid gets the item and pays that bid."),
         ),
     )

@@ -11,10 +11,10 @@ from dataclasses import replace
 from statistics import fmean
 from typing import Any
 
-from games.auctions import Units
+from games.auctions import Units, above_value
 from games.english_auction import baselines, quiz, views
 from games.english_auction.state import Bid, Bidding, Call, EnglishAuctionCore
-from games.interface import Chance, Form, MoveData, MoveWarning, Payoffs, Question, Role, Turn, View
+from games.interface import Chance, Form, MoveData, MoveWarning, Payoffs, Prospect, Question, Role, Turn, Usual, View
 from games.results import Count, Ratio, Row, Seat, Share, column
 from games.words import exact
 from games.words import gettext as _
@@ -99,12 +99,17 @@ class EnglishAuction(EnglishAuctionCore):
         return None
 
     def warning(self, state: Bidding, role: Role, move: Bid) -> MoveWarning | None:
-        """Ask before a bidder who could still bid drops out."""
-        if move.bid is not None or self.lowest(state) is None:
+        """Ask before a bidder who could still bid drops out, or bids more than the item is worth to them."""
+        if move.bid is not None:
+            return above_value(self.value(state, role), move.bid)
+        if self.lowest(state) is None:
             return None
         return MoveWarning(
             _("If you drop out, you can't bid again, and you won't buy the item."), button=_("Drop out for good")
         )
+
+    def usual(self, state: Bidding, role: Role) -> Mapping[str, Usual]:
+        return {"bid": Usual(self.lowest(state) or 0.0, _("the lowest bid now"), only_above=True)}
 
     def apply(self, state: Bidding, moves: Mapping[Role, Any], chance: Chance) -> Bidding:
         ((role, move),) = moves.items()
@@ -135,6 +140,13 @@ class EnglishAuction(EnglishAuctionCore):
         if state.leader is not None and state.price is not None:
             assets[state.leader] += self.value(state, state.leader) - state.price
         return assets
+
+    def prospects(self, state: Bidding, role: Role) -> tuple[Prospect, ...]:
+        """Return what the role earns if nobody bids again."""
+        words = _("If nobody bids more") if state.leader == role else _("If you don't buy the item")
+        return (
+            self.prospect(_("For this game") if self.next(state) is None else words, role, self.payoffs(state)[role]),
+        )
 
     def metrics(self, state: Bidding) -> Results:
         winner = state.leader
@@ -195,7 +207,7 @@ class EnglishAuction(EnglishAuctionCore):
             "told_of_others": config.about_others(),
         }
 
-    def quiz(self, role: Role) -> tuple[Question, ...]:
+    def comprehension(self, role: Role) -> tuple[Question, ...]:
         return quiz.questions()
 
     view = views.view

@@ -35,7 +35,7 @@ def rule(game: ItemAuction, state: Auction, role: Role, rng: Random) -> MoveData
 def estimate(game: ItemAuction, state: Auction, role: Role, rng: Random) -> MoveData:
     """Make the lowest legal bid, up to the bidder's estimate of the item."""
     assert state.lot is not None
-    return _lowest_up_to(game, state, role, game.estimate(role, state.lot.item))
+    return _lowest_up_to(game, state, role, game.estimate(state, role, state.lot.item))
 
 
 def greedy(game: ItemAuction, state: Auction, role: Role, rng: Random) -> MoveData:

@@ -24,6 +24,9 @@ PRIORITIES = "By item name: 3 most important, 2 important, 1 least important."
 Overestimate = Annotated[int, Field(ge=-90, le=200)]
 
 
+DrawnPercent = Annotated[int, Field(ge=0, le=1000)]
+
+
 Budget = Annotated[int, Field(ge=1)]
 
 
@@ -46,6 +49,20 @@ class ItemAuctionConfig(AscendingConfig):
     )
     increment_percent: int = Field(
         10, ge=1, le=100, title="Bid step in percent", description="Minimum raise, in percent of the start price."
+    )
+    values: Literal["published", "drawn"] = Field(
+        "published",
+        title="Values and estimates",
+        description="published: true values as listed, or twice the start price; every estimate exceeds them by the "
+        "overestimate. drawn: every bidder's estimate is drawn, and the true value is the mean of all estimates.",
+    )
+    drawn_from_percent: DrawnPercent = Field(
+        50,
+        title="Lowest drawn estimate",
+        description="In percent of the start price. All whole amounts up to the highest are equally likely.",
+    )
+    drawn_to_percent: DrawnPercent = Field(
+        350, title="Highest drawn estimate", description="In percent of the start price."
     )
     overestimate_percent: Overestimate = Field(
         10, title="Overestimate in percent", description="How much bidders' estimates exceed the true values."
@@ -79,6 +96,8 @@ class ItemAuctionConfig(AscendingConfig):
             raise PydanticCustomError(
                 "equal_names", "Items: two are called {name}; names must differ.", {"name": quoted(repeated, most=60)}
             )
+        if self.drawn_from_percent > self.drawn_to_percent:
+            raise PydanticCustomError("drawn", "Drawn estimates: the lowest must not exceed the highest.")
         for key in ("budgets", "overestimate_percents", "objectives"):
             values = getattr(self, key)
             if values is not None and len(values) != self.players:
@@ -136,11 +155,34 @@ class ItemAuctionCore(EqualSeats[ItemAuctionConfig, Auction]):
         """Return what the role is asked to maximise."""
         return "profit" if self.config.objectives is None else self.config.objectives[number_of(role) - 1]
 
-    def estimate(self, role: Role, index: int) -> int:
-        """Return the role's estimate of an item: floor(true value × (100 + percent) / 100)."""
+    @property
+    def drawn(self) -> bool:
+        """Whether values and estimates are drawn."""
+        return self.config.values == "drawn"
+
+    def drawn_range(self, index: int) -> tuple[int, int]:
+        """Return the lowest and the highest estimate of an item that can be drawn."""
+        price = self.item(index).start_price
+        return price * self.config.drawn_from_percent // 100, price * self.config.drawn_to_percent // 100
+
+    def worth(self, state: Auction, index: int) -> int:
+        """Return an item's true value: as configured or, if it is drawn, the mean of all estimates, rounded down."""
+        if not self.drawn:
+            return self.item(index).worth
+        return sum(self.estimate(state, role, index) for role in self.roles()) // self.config.players
+
+    def estimate(self, state: Auction, role: Role, index: int) -> int:
+        """Return the role's estimate of an item: as drawn, or floor(true value × (100 + percent) / 100)."""
+        if self.drawn:
+            return state.estimates[role][index]
         percents = self.config.overestimate_percents
         percent = self.config.overestimate_percent if percents is None else percents[number_of(role) - 1]
         return self.item(index).worth * (100 + percent) // 100
+
+    def most_worth(self, state: Auction, role: Role, index: int) -> int:
+        """Return the highest true value to reckon with: the own estimate or, if drawn, what is possible with it."""
+        own, others = self.estimate(state, role, index), self.config.players - 1
+        return (own + others * self.drawn_range(index)[1]) // (others + 1) if self.drawn else own
 
     def spent(self, state: Auction, role: Role) -> int:
         return sum(lot.standing or 0 for lot in state.won_by(role))
@@ -150,7 +192,7 @@ class ItemAuctionCore(EqualSeats[ItemAuctionConfig, Auction]):
 
     def profit(self, state: Auction, role: Role) -> int:
         """Return the true values of the items bought minus the prices paid."""
-        return sum(self.item(lot.item).worth for lot in state.won_by(role)) - self.spent(state, role)
+        return sum(self.worth(state, lot.item) for lot in state.won_by(role)) - self.spent(state, role)
 
     def step(self, lot: Lot) -> int:
         """Return the minimum raise above the standing bid."""

@@ -42,6 +42,7 @@ EXAMPLES = Examples(
             "notes": False,
             "tie_break": "first_seat",
         },
+        {"items": LOTS, "budget": 900, "values": "drawn", "players": 3, "minimum_button": True},
         {"items": LOTS, "budget": 500, "people_plan": True, "order": "descending", "increment_percent": 40},
     ),
     reveals=_sells,

@@ -4,6 +4,10 @@ Source: AucArena, sections 3 and 4, appendices A and B; where the paper is silen
 each round everybody who is still in and does not lead bids at least one step above the standing bid or withdraws
 from the item for good. When nobody else is left, the leader pays the standing bid. Bidders know estimates of
 the items' values that are all wrong by the same percentage; an item's true value is revealed when it is sold.
+
+People see through that rule after one item. With `values="drawn"`, every bidder's estimates are drawn independently,
+and an item's true value is their mean: the average-value auction of Goeree and Offerman (2003), "Competitive bidding in
+auctions with private and common values".
 """
 
 from __future__ import annotations
@@ -16,7 +20,7 @@ from typing import Annotated, Any
 
 from pydantic import Field, create_model
 
-from games.interface import Chance, Form, Move, MoveData, MoveWarning, Payoffs, Prospect, Question, Role, Turn
+from games.interface import Chance, Form, Move, MoveData, MoveWarning, Payoffs, Prospect, Question, Role, Turn, Usual
 from games.item_auction import baselines, measures, quiz, views
 from games.item_auction.core import PRIORITIES, Belief, Bid, ItemAuctionCore, Plan, Priority
 from games.item_auction.state import Auction, Beliefs, Lot, Plans, Round
@@ -51,7 +55,7 @@ class ItemAuction(ItemAuctionCore):
     scripts = baselines.SCRIPTS
     default_script = "rule"
     shown_by = ("rule", "estimate", "greedy")
-    starting_config = {"people_plan": True}
+    starting_config = {"people_plan": True, "values": "drawn"}
     seat_title = "Bidder"
     unseated_title = _("a bidder")
     rated_by = "profit"
@@ -145,7 +149,17 @@ class ItemAuction(ItemAuctionCore):
                 indices.sort(key=lambda index: self.item(index).start_price)
             case "descending":
                 indices.sort(key=lambda index: -self.item(index).start_price)
-        return self._call_next(Auction(order=tuple(indices)))
+        return self._call_next(Auction(order=tuple(indices), estimates=self._draw_estimates(chance)))
+
+    def _draw_estimates(self, chance: Chance) -> Mapping[Role, tuple[int, ...]]:
+        """Draw every bidder's estimate of every item, known to that bidder alone."""
+        if not self.drawn:
+            return {}
+
+        def sample(rng: Random) -> list[int]:
+            return [rng.randint(*self.drawn_range(index)) for index in range(len(self.config.items))]
+
+        return {role: tuple(chance.draw(f"estimates of {role}", sample, known_to=(role,))) for role in self.roles()}
 
     def _call_next(self, state: Auction) -> Auction:
         """Return the state with the next item on sale, if one is left."""
@@ -243,7 +257,7 @@ class ItemAuction(ItemAuctionCore):
         )
 
     def warning(self, state: Auction, role: Role, move: Any) -> MoveWarning | None:
-        """Warn about withdrawing, and about a bid above the bidder's own estimate, which may lose money."""
+        """Warn about withdrawing, and about a bid above what the bidder should reckon with, which would lose money."""
         if not isinstance(move, Bid) or state.lot is None:
             return None
         if move.bid is None:
@@ -256,14 +270,19 @@ class ItemAuction(ItemAuctionCore):
             else:
                 words = _("If you withdraw, you can't bid on this item again.")
             return MoveWarning(words, button=_("Withdraw from this item"))
-        estimate = self.estimate(role, state.lot.item)
-        if move.bid <= estimate or self.objective(role) == "items":
+        most = self.most_worth(state, role, state.lot.item)
+        if move.bid <= most or self.objective(role) == "items":
             return None
-        return MoveWarning(
-            _("Your estimate of this item is {estimate}. If you pay {bid}, you should expect to lose money.").format(
-                estimate=self.money(estimate), bid=self.money(move.bid)
-            )
-        )
+        if self.drawn:
+            words = _("With your estimate, the item's true value is at most {most}. If you pay {bid}, you lose money.")
+        else:
+            words = _("Your estimate of this item is {most}. If you pay {bid}, you should expect to lose money.")
+        return MoveWarning(words.format(most=self.money(most), bid=self.money(move.bid)))
+
+    def usual(self, state: Auction, role: Role) -> Mapping[str, Usual]:
+        if state.lot is None:
+            return {}
+        return {"bid": Usual(self.lowest_bid(state), _("the lowest bid now"), only_above=True)}
 
     def ends(self, state: Auction, role: Role, move: Any) -> bool:
         """Return whether this answer, the only one awaited, closes the last item."""
@@ -408,7 +427,7 @@ class ItemAuction(ItemAuctionCore):
             spent=self.spent(state, role),
             bids=sum(bid is not None for bid in answers),
             withdrawals=sum(bid is None for bid in answers),
-            overpaid=sum((lot.standing or 0) > self.item(lot.item).worth for lot in won),
+            overpaid=sum((lot.standing or 0) > self.worth(state, lot.item) for lot in won),
             bip_own=mean(above_own for above_own, _above_standing in increments),
             bip_standing=mean(above_standing for _above_own, above_standing in increments),
             belief_claims=claims,
@@ -446,15 +465,15 @@ class ItemAuction(ItemAuctionCore):
                         item=item.name,
                         start_price=item.start_price,
                         discounts=lot.discounts,
-                        true_value=item.worth,
-                        estimate=self.estimate(role, lot.item),
+                        true_value=self.worth(state, lot.item),
+                        estimate=self.estimate(state, role, lot.item),
                         bidding_rounds=len(lot.all_rounds),
                         bids=_bids(lot, role),
                         priority_initial=(state.plans.get(role, Plans()).initial or {}).get(item.name),
                         priority_current=lot.priorities.get(role),
                         winner=lot.leader,
                         price=price,
-                        payoff=item.worth - (price or 0) if won else 0,
+                        payoff=self.worth(state, lot.item) - (price or 0) if won else 0,
                         budget_left=budget_left[role],
                     )
                 )
@@ -478,9 +497,8 @@ class ItemAuction(ItemAuctionCore):
 
     def prospects(self, state: Auction, role: Role) -> tuple[Prospect, ...]:
         """Return what the role has earned so far."""
-        if state.lot is None:
-            return ()
-        return (self.prospect(_("If you buy nothing more"), role, self.payoffs(state)[role]),)
+        words = _("For this game") if state.lot is None else _("If you buy nothing more")
+        return (self.prospect(words, role, self.payoffs(state)[role]),)
 
     def pay_examples(self, role: Role) -> tuple[Prospect, ...]:
         """Return two examples: buying nothing, and an equal share of the items, or of their start prices as profit."""
@@ -506,10 +524,11 @@ class ItemAuction(ItemAuctionCore):
             "first_seat_leads_ties": self.config.tie_break == "first_seat",
             "discount_unsold": self.config.discount_unsold,
             "minimum_button": self.config.minimum_button,
+            "drawn_percents": [self.config.drawn_from_percent, self.config.drawn_to_percent] if self.drawn else None,
         }
 
-    def quiz(self, role: Role) -> tuple[Question, ...]:
-        return quiz.questions(self.budget(role), self.money)
+    def comprehension(self, role: Role) -> tuple[Question, ...]:
+        return quiz.questions(self.budget(role), self.money, counts_items=self.objective(role) == "items")
 
     view = views.view
     public_view = views.public_view

@@ -111,6 +111,7 @@ class Auction:
         order: the items' indices in the order of sale.
         over: finished items, in that order.
         lot: the current item; None when all are finished.
+        estimates: by bidder, the drawn estimates of the items in the configuration's order; empty: none are drawn.
     """
 
     order: tuple[int, ...]
@@ -118,6 +119,7 @@ class Auction:
     lot: Lot | None = None
     plans: Mapping[Role, Plans] = field(default_factory=dict)
     beliefs: Mapping[Role, Beliefs] = field(default_factory=dict)
+    estimates: Mapping[Role, tuple[int, ...]] = field(default_factory=dict)
 
     def has_answered(self, role: Role) -> bool:
         """Return whether the bidder has bid or withdrawn in this auction."""

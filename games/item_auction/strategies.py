@@ -123,13 +123,13 @@ def _status_and_items(game: ItemAuction, state: Auction, role: Role) -> View:
 def _last_item(game: ItemAuction, state: Auction, role: Role) -> View:
     """Return the status before the last item, and how that item's sale went."""
     if game.told_as_published:
-        return (views.rounds(game, state.over[-1], role), views.sale(game, state.over[-1], role, gain=False))
+        return (views.rounds(game, state.over[-1], role), views.sale(game, state, state.over[-1], role, gain=False))
     earlier, last_lot = replace(state, over=state.over[:-1]), state.over[-1]
     return (
         views.own_position(game, earlier, role, title="Your position before the last item"),
         views.standings(game, earlier, role, title="Bidders before the last item"),
         views.rounds(game, last_lot, role),
-        views.sale(game, last_lot, role, gain=False),
+        views.sale(game, state, last_lot, role, gain=False),
     )
 
 

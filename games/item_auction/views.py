@@ -27,7 +27,7 @@ def view(game: ItemAuction, state: Auction, role: Role) -> View:
     if state.lot is not None:
         blocks.append(_bids(game, state.lot, role))
     if state.over and not (state.lot and state.lot.all_rounds):
-        blocks.append(sale(game, state.over[-1], role))
+        blocks.append(sale(game, state, state.over[-1], role))
     blocks.append(_items(game, state, role))
     blocks.append(standings(game, state, role))
     if plan := _plan(game, state, role):
@@ -44,7 +44,7 @@ def public_view(game: ItemAuction, state: Auction) -> View:
     else:
         blocks += [current_item(game, state, state.lot, OBSERVER), _bids(game, state.lot, OBSERVER)]
     if state.over:
-        blocks.append(sale(game, state.over[-1], OBSERVER))
+        blocks.append(sale(game, state, state.over[-1], OBSERVER))
     return (*blocks, _items(game, state, OBSERVER), standings(game, state, OBSERVER), _earlier_bids(game, state))
 
 
@@ -60,7 +60,8 @@ def notices(game: ItemAuction, before: Auction, moves: Mapping[Role, Any], after
             blocks.append(_bids(game, after.lot, role))
         blocks.append(current_item(game, after, after.lot, role))
         return tuple(blocks)
-    blocks += [_bids(game, after.over[-1], role), sale(game, after.over[-1], role), own_position(game, after, role)]
+    last = after.over[-1]
+    blocks += [_bids(game, last, role), sale(game, after, last, role), own_position(game, after, role)]
     blocks.append(_result(game, after, role) if after.lot is None else current_item(game, after, after.lot, role))
     return tuple(blocks)
 
@@ -117,7 +118,7 @@ def current_item(game: ItemAuction, state: Auction, lot: Lot, role: Role) -> Fac
         Fact("lowest", _("Lowest bid now"), game.lowest_bid(state), game.money(game.lowest_bid(state))),
     ]
     if role != OBSERVER:
-        estimate = game.estimate(role, lot.item)
+        estimate = game.estimate(state, role, lot.item)
         facts.insert(3, Fact("estimate", _("Your estimate (may be wrong)"), estimate, game.money(estimate)))
     if item.description:
         facts.insert(1, Fact("description", _("Description"), item.description, item.description))
@@ -170,7 +171,7 @@ def items_left(game: ItemAuction, state: Auction, role: Role) -> Table:
             game.item(index).name,
             *([game.item(index).description] if described else []),
             game.money(game.item(index).start_price),
-            game.money(game.estimate(role, index)),
+            game.money(game.estimate(state, role, index)),
         )
         for index in indices
     )
@@ -191,7 +192,7 @@ def _answer(game: ItemAuction, answers: Mapping[Role, int | None], bidder: Role)
     return _("withdrew") if bid is None else game.money(bid)
 
 
-def sale(game: ItemAuction, lot: Lot, role: Role, *, gain: bool = True) -> Facts:
+def sale(game: ItemAuction, state: Auction, lot: Lot, role: Role, *, gain: bool = True) -> Facts:
     """Return how the bidding for an item ended; with the true value only if it was sold.
 
     Args:
@@ -201,13 +202,14 @@ def sale(game: ItemAuction, lot: Lot, role: Role, *, gain: bool = True) -> Facts
     title = _("Last item: {item}").format(item=item.name)
     if lot.leader is None or lot.standing is None:
         return Facts("sale", title, (Fact("winner", _("Winner"), None, _("nobody: it was not sold")),))
+    worth = game.worth(state, lot.item)
     facts = [
         Fact("winner", _("Winner"), lot.leader, _bidder_name(game, lot.leader, role)),
         Fact("price", _("Price"), lot.standing, game.money(lot.standing)),
-        Fact("true_value", _("True value"), item.worth, game.money(item.worth)),
+        Fact("true_value", _("True value"), worth, game.money(worth)),
     ]
     if gain and lot.leader == role:
-        earned = item.worth - lot.standing
+        earned = worth - lot.standing
         facts.append(Fact("gain", _("Your profit on it"), earned, game.money(earned)))
     return Facts("sale", title, tuple(facts))
 
@@ -222,12 +224,12 @@ def _items(game: ItemAuction, state: Auction, role: Role) -> Table:
             return (_("now") if state.lot is not None and state.lot.item == index else _("to come")), "", ""
         if lot.leader is None or lot.standing is None:
             return _("unsold"), "", ""
-        return _bidder_name(game, lot.leader, role), game.money(lot.standing), game.money(game.item(index).worth)
+        return _bidder_name(game, lot.leader, role), game.money(lot.standing), game.money(game.worth(state, index))
 
     rows = []
     for number, index in enumerate(state.order, start=1):
         item = game.item(index)
-        estimate = () if role == OBSERVER else (game.money(game.estimate(role, index)),)
+        estimate = () if role == OBSERVER else (game.money(game.estimate(state, role, index)),)
         rows.append((number, item.name, item.description, game.money(item.start_price), *estimate, *outcome(index)))
     columns = (
         _("Number"),

@@ -14,9 +14,9 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from games.interface import Form, MoveData, MoveWarning, Payoffs, Prospect, Question, Role
+from games.interface import Form, MoveData, MoveWarning, Payoffs, Prospect, Question, Role, Usual
 from games.negotiation import baselines, quiz, views
-from games.negotiation.amounts import formatted
+from games.negotiation.amounts import earnings, formatted
 from games.negotiation.roles import BUYER, SELLER, at_least_as_good, gain
 from games.negotiation.state import Answer, AnswerOrLeave, NegotiationCore, Offer, Proposal, Rounds, SilentOffer
 from games.negotiation.told import TOLD
@@ -100,10 +100,29 @@ class Negotiation(NegotiationCore):
         return Form("answer", _("Answer the offer"), self.move_types[1], help=words)
 
     def warning(self, state: Rounds, role: Role, move: Any) -> MoveWarning | None:
-        """Ask before a player walks away from a game that could go on."""
-        if getattr(move, "decision", None) != "walk_away" or self.ends_with(len(state.proposals)):
+        """Ask before a player trades, or offers to trade, at a loss, or walks away from a game that could go on."""
+        if isinstance(move, Offer | SilentOffer):
+            return self._about_loss(role, move.price, _("If this price is accepted, {loss}. {worth}"))
+        if move.decision == "accept" and state.on_table:
+            return self._about_loss(role, state.on_table.price, _("If you accept, {loss}. {worth}"))
+        if move.decision != "walk_away" or self.ends_with(len(state.proposals)):
             return None
         return MoveWarning(_("If you walk away, the game ends now, without a trade."), button=_("Walk away"))
+
+    def _about_loss(self, role: Role, price: float, sentence: str) -> MoveWarning | None:
+        """Return a warning if a trade at this price is a loss, which no trade is."""
+        if at_least_as_good(role, price, self.value(role)):
+            return None
+        worth = _("The product is worth {value} to you.").format(value=self.money(self.value(role)))
+        loss = earnings(gain(role, price, self.value(role)), self.amounts)
+        return MoveWarning(sentence.format(loss=loss, worth=worth))
+
+    def usual(self, state: Rounds, role: Role) -> Mapping[str, Usual]:
+        if state.on_table:
+            return {}
+        if state.proposals:
+            return {"price": Usual(state.proposals[-1].price, _("the last price"))}
+        return {"price": Usual(self.value(role), _("what the product is worth to you"))}
 
     def proposal(self, role: Role, move: Any) -> Proposal:
         return Proposal(role, move.price, move.message)
@@ -147,10 +166,10 @@ class Negotiation(NegotiationCore):
         distance = (price - halfway) / self.config.scale
         return _finite(1 - 4 * distance * distance)
 
-    def prospect(self, words: str, role: Role, payoff: float, key: str = "") -> Prospect:
+    def prospect(self, words: str, role: Role, payoff: float, key: str = "", unknown: str = "") -> Prospect:
         """Return a possible result; without its share if that would reveal the other's value."""
         share_is_known = self.config.complete_information or payoff == 0
-        return Prospect(words, payoff, self.bonus_share(role, payoff) if share_is_known else None, key)
+        return Prospect(words, payoff, self.bonus_share(role, payoff) if share_is_known else None, key, unknown)
 
     @property
     def at_stake(self) -> float:
@@ -179,4 +198,8 @@ class Negotiation(NegotiationCore):
         }
 
     def quiz(self, role: Role) -> tuple[Question, ...]:
-        return quiz.questions(self.value(role), self.money)
+        return (quiz.worth(self.value(role), self.money),)
+
+    def comprehension(self, role: Role) -> tuple[Question, ...]:
+        earnings = quiz.earnings(self.value(role), self.money, sells=role == SELLER)
+        return (*self.quiz(role), earnings, quiz.rejecting(self.config.rounds))

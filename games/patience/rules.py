@@ -25,8 +25,10 @@ from games.interface import (
     Game,
     MoveData,
     Payoffs,
+    Prospect,
     Question,
     Role,
+    Table,
     Text,
     Turn,
     View,
@@ -168,6 +170,9 @@ class Patience(Game[PatienceConfig, Answers]):
     def pays_alike(self) -> bool:
         return True
 
+    def prospects(self, state: Answers, role: Role) -> tuple[Prospect, ...]:
+        return (self.prospect(_("Whatever you decide"), role, 0.5),)
+
     def bonus_share(self, role: Role, payoff: float) -> float:
         """Return ½, the announced average."""
         return 0.5
@@ -222,8 +227,8 @@ class Patience(Game[PatienceConfig, Answers]):
         horizon = IN_WORDS[self.config.horizon] if self.told_as_published else self.config.horizon
         return {"horizon": horizon, "now": _dollars(NOW)}
 
-    def quiz(self, role: Role) -> tuple[Question, ...]:
-        """Return a question on when option B of a sample question is paid."""
+    def comprehension(self, role: Role) -> tuple[Question, ...]:
+        """Return a question on when option B of a sample question is paid, and one on what choices are worth."""
         later = _("In {horizon}").format(horizon=self.config.horizon)
         wrong_options = [
             _("In {horizon}").format(horizon=horizon) for horizon in HORIZONS if horizon != self.config.horizon
@@ -235,13 +240,25 @@ class Patience(Game[PatienceConfig, Answers]):
                 prompt=prompt.format(horizon=self.config.horizon),
                 options=(_("Now"), later, *wrong_options[:2]),
                 answer=later,
+                explanation=_("Option B is paid {when}, exactly on time, and nothing is paid now.").format(
+                    when=later[:1].lower() + later[1:]
+                ),
+            ),
+            Question.with_answer(
+                "own_pay",
+                _("Do your choices change what you are paid for taking part?"),
+                _("No"),
+                _("Yes: choosing the larger amounts pays more"),
+                _("Yes: choosing the money now pays more"),
+                explanation=_("There are no right or wrong choices: they do not change what you are paid."),
             ),
         )
 
     def view(self, state: Answers, role: Role) -> View:
-        """Return the current question only, since earlier ones are not shown."""
+        """Return the current question only, since each stands on its own; after the last one, all choices."""
         if len(state.choices) == len(state.questions):
-            return (Text("status", _("That was the last question. Thank you."), tone="good"), self._progress(state))
+            thanks = Text("status", _("That was the last question. Thank you."), tone="good")
+            return thanks, self._progress(state), self._choices(state)
         question = state.questions[len(state.choices)]
         now = _("{amount} now").format(amount=_dollars(NOW))
         span = _("in {horizon}") if not self.told_as_published else _("in {horizon} from today")
@@ -250,6 +267,8 @@ class Patience(Game[PatienceConfig, Answers]):
         options = (now, later) if question.now_first else (later, now)
         if self.told_as_published:
             return (Text("options", f"A: {options[0]}\nB: {options[1]}"),)
+        more, span = _dollars(question.amount - NOW), self.config.horizon
+        difference = _("{amount} more, {horizon} later").format(amount=more, horizon=span)
         return (
             Text("status", _("Which would you rather have?")),
             Facts(
@@ -258,6 +277,7 @@ class Patience(Game[PatienceConfig, Answers]):
                 (
                     Fact("option_a", _("Option A"), options[0], options[0]),
                     Fact("option_b", _("Option B"), options[1], options[1]),
+                    Fact("difference", _("The difference"), difference, difference),
                 ),
             ),
             self._progress(state),
@@ -267,6 +287,21 @@ class Patience(Game[PatienceConfig, Answers]):
         count, number = len(state.questions), min(len(state.choices) + 1, len(state.questions))
         progress = _("{number} of {questions}").format(number=number, questions=count)
         return Facts("progress", _("Progress"), (Fact("question", _("Question"), number, progress),))
+
+    def _choices(self, state: Answers) -> Block:
+        """Return every choice, in the order of the questions."""
+        chosen = {True: _("the money later"), False: _("the money now")}
+        rows = tuple(
+            (
+                number,
+                _dollars(question.amount),
+                _("none") if choice == "none" else chosen[question.now_first != (choice == "A")],
+            )
+            for number, (question, choice) in enumerate(zip(state.questions, state.choices, strict=True), start=1)
+        )
+        return Table(
+            "choices", _("Your choices"), (_("Question"), _("Later amount"), _("Your choice")), rows, folds=True
+        )
 
     def notices(self, before: Answers, moves: Mapping[Role, Any], after: Answers, role: Role) -> View:
         return ()

@@ -13,7 +13,7 @@ from functools import cached_property
 from random import Random
 from typing import Any
 
-from games.interface import Chance, Form, MoveData, Payoffs, Prospect, Question, Role, Turn
+from games.interface import ON_THE_LAST_PAGE, Chance, Form, MoveData, Payoffs, Prospect, Question, Role, Turn
 from games.persuasion import baselines, quiz, views
 from games.persuasion.roles import BUYER, HIGH, LOW, SELLER, Quality
 from games.persuasion.state import Market, PersuasionCore, Pitch, Purchase, Recommendation, Round
@@ -165,10 +165,17 @@ class Persuasion(PersuasionCore):
         return isinstance(move, Purchase) and self.is_last(state) and self.remembers(role)
 
     def prospects(self, state: Market, role: Role) -> tuple[Prospect, ...]:
-        """Return what the role has earned so far; nothing if the number of rounds is hidden."""
-        if self.config.rounds is None or state.now is None or not self.remembers(role):
-            return ()
-        return (self.prospect(_("If nothing more is bought"), role, self.earned(state.played, role)),)
+        """Return what the role has earned so far; without its share if the number of rounds is hidden."""
+        over, earned = state.now is None, self.earned(state.played, role)
+        words = _("With no more sales") if role == SELLER else _("If you buy nothing more")
+        words = _("For this game") if over else words
+        if not self.remembers(role):
+            unknown = _("It depends on what all buyers together earn.")
+            return (Prospect(words, unknown=ON_THE_LAST_PAGE if over else unknown),)
+        if self.config.rounds is None:
+            unknown = _("It depends on what you earn in all rounds together.")
+            return (Prospect(words, earned, unknown=ON_THE_LAST_PAGE if over else unknown),)
+        return (self.prospect(words, role, earned),)
 
     def pay_examples(self, role: Role) -> tuple[Prospect, ...]:
         """Return an example: half of the products or of the expected maximum; no amount if rounds are hidden."""
@@ -218,7 +225,15 @@ class Persuasion(PersuasionCore):
         }
 
     def quiz(self, role: Role) -> tuple[Question, ...]:
-        return quiz.questions(self.config.price, self.money)
+        return (quiz.cost(self.config.price, self.money),)
+
+    def comprehension(self, role: Role) -> tuple[Question, ...]:
+        price = self.config.price
+        if role == SELLER:
+            outcome = quiz.selling(price, self.money)
+        else:
+            outcome = quiz.buying(price, price * self.config.low_value, self.money)
+        return (*self.quiz(role), quiz.truth(), outcome)
 
     view = views.view
     notices = views.notices

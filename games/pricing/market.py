@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from math import ceil, exp, log, log1p, pi, sin
 from random import Random
 from typing import Annotated, Any, Literal
@@ -158,9 +158,14 @@ def _lambert(log_x: float) -> float:
 # ---- drawing -----------------------------------------------------------------------------------
 
 
-def draw_public(level: str, cost_high: float, rng: Random) -> dict[str, float]:
+def numbered(level: str) -> list[str]:
+    """Return the names of a level's products: Product_1, Product_2, …"""
+    return [f"Product_{number}" for number in range(1, LEVELS[level] + 1)]
+
+
+def draw_public(names: Sequence[str], cost_high: float, rng: Random) -> dict[str, float]:
     """Draw the cost of every product, which the role may see."""
-    return {f"Product_{number}": rng.uniform(1, cost_high) for number in range(1, LEVELS[level] + 1)}
+    return {name: rng.uniform(1, cost_high) for name in names}
 
 
 def draw_hidden(level: str, pattern: Pattern, periods: int, rng: Random) -> dict[str, Any]:

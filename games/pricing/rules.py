@@ -14,11 +14,11 @@ from random import Random
 from statistics import fmean
 from typing import Annotated, Any
 
-from games.interface import Chance, Form, Json, MoveData, Role, Tool
+from games.interface import Chance, Form, Json, MoveData, Prospect, Role, Tool, Usual
 from games.periods import AGENT, NoteMove, Quantity, form_for_instance, instance_of, lookup, plain, refuse_names
-from games.practice import Benchmark
+from games.practice import BeginMove, Benchmark, practice_names
 from games.pricing import baselines, quiz, views
-from games.pricing.market import PROGRAM_OUTSIDE, Instance, Pattern, draw_hidden, draw_public
+from games.pricing.market import LEVELS, PROGRAM_OUTSIDE, Instance, Pattern, draw_hidden, draw_public, numbered
 from games.pricing.state import FORM, HIGHEST_PRICE, PricesMove, PricingConfig, Sale, Sales
 from games.results import Count, Ratio, RoundRecord, Row, column, in_unit
 from games.words import gettext as _
@@ -41,7 +41,7 @@ class Pricing(Benchmark[PricingConfig, Sales]):
     screen = views.SCREEN
     questions = quiz.QUESTIONS
     asks = _("Period {period}: set your prices.")
-    move_types = (PricesMove, NoteMove)
+    move_types = (PricesMove, NoteMove, BeginMove)
 
     class Results(Row):
         score: Ratio = column(
@@ -70,8 +70,10 @@ class Pricing(Benchmark[PricingConfig, Sales]):
             return Sales(instance=config.instance)
         level, seed, kind = config.level, config.instance_seed, (self.key, config.level)
 
+        names = practice_names(LEVELS[level])[0] if self.is_practice else numbered(level)
+
         def public(rng: Random) -> dict[str, float]:
-            return draw_public(level, config.cost_high, config.rng_for(rng, *kind))
+            return draw_public(names, config.cost_high, config.rng_for(rng, *kind))
 
         def hidden(rng: Random) -> dict[str, Any]:
             instance_rng = config.rng_for(rng, *kind, part="hidden")
@@ -109,6 +111,16 @@ class Pricing(Benchmark[PricingConfig, Sales]):
                 )
         return None
 
+    def usual_numbers(self, state: Sales, role: Role) -> Mapping[str, Usual]:
+        """Return the last prices; before there are any, the highest recommended one."""
+        if not state.sales:
+            advised = Usual(state.instance.advised_price(0), _("the highest recommended price"), only_above=True)
+            return {f"prices:{name}": advised for name in state.instance.names}
+        return {
+            f"prices:{name}": Usual(price, _("your last price of {product}").format(product=name.replace("_", " ")))
+            for name, price in state.sales[-1].prices.items()
+        }
+
     def submitted(self, state: Sales, moves: Mapping[Role, Any], chance: Chance) -> Sales:
         prices = {name: float(moves[AGENT].prices[name]) for name in state.instance.names}
         t = self.period(state)
@@ -128,6 +140,10 @@ class Pricing(Benchmark[PricingConfig, Sales]):
         """Return the profit in the periods that count, as a share of the best possible."""
         scored = self.config.scored(len(state.sales))
         return sum(state.profit(t) for t in scored) / (len(scored) * state.instance.best_profit)
+
+    def so_far(self, state: Sales, role: Role) -> Prospect:
+        words = _("It depends on your profit in the later periods, compared with the best possible profit.")
+        return Prospect("", unknown=words)
 
     def metrics(self, state: Sales) -> Results:
         scored = self.config.scored(len(state.sales))

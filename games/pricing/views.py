@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from games.interface import Bar, Bars, Block, Chart, Fact, Facts, Role, Series, Table, Text
-from games.periods import Screen, shown, two_decimals
+from collections.abc import Sequence
+
+from games.interface import Attempt, Bar, Bars, Block, Chart, Fact, Facts, Role, Series, Table, Text
+from games.periods import Screen, as_number, shown, two_decimals, with_best
 from games.practice import Benchmark
 from games.pricing.state import PricingConfig, Sales
 from games.words import gettext as _
@@ -65,7 +67,7 @@ def _charts(game: Pricing, state: Sales) -> list[Block]:
     )
     profit = (Series(_("total"), points),) if points else ()
     return [
-        Chart("prices", _("Your prices"), _("Period"), _("Price"), prices),
+        Chart("prices", _("Your prices"), _("Period"), _("Price"), prices, cuts_outliers=True),
         Chart("profit", _("Your profit"), _("Period"), _("Profit"), profit),
     ]
 
@@ -85,7 +87,21 @@ def _history(game: Pricing, state: Sales) -> Table:
         for product in state.instance.products
     )
     columns = (_("Period"), _("Product"), _("Price"), _("Sold"), _("Profit"), _("Cost per unit"))
-    return Table("history", _("Your sales so far"), columns, rows, sortable=True, newest_first=True)
+    return Table("history", _("Your sales so far"), columns, rows, sortable=True, newest_first=True, folds=True)
+
+
+def _attempts(history: Table) -> Sequence[Attempt]:
+    """Return the earlier prices with the profit of all products, and with the units sold if there is one product."""
+    periods: dict[str, list[Sequence[str]]] = {}
+    for period, *cells in history.rows:
+        periods.setdefault(str(period), []).append([str(cell) for cell in cells])
+    attempts, profits = [], []
+    for period, rows in periods.items():
+        profits.append(sum(as_number(profit) or 0 for _product, _price, _sold, profit, _cost in rows))
+        sold = [(history.columns[3], rows[0][2])] if len(rows) == 1 else []
+        entries = ", ".join(f"{product}: {price}" for product, price, *_outcome in rows)
+        attempts.append(Attempt(period, entries, (*sold, (history.columns[4], shown(profits[-1])))))
+    return with_best(attempts, profits, _("highest profit so far"))
 
 
 def _result(game: Pricing, state: Sales, role: Role) -> tuple[Block, ...]:
@@ -122,4 +138,4 @@ def _published(game: Pricing, state: Sales, role: Role) -> tuple[Block, ...]:
     return (Text("advised", words.format(price=f"{state.instance.advised_price(game.period(state)):.2f}")),)
 
 
-SCREEN = Screen(_outcome, _result, _data, _bars, _news, _not_in_tools, _published)
+SCREEN = Screen(_outcome, _result, _data, _bars, _news, _not_in_tools, _published, _attempts)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from math import prod
 from random import Random
@@ -121,15 +121,39 @@ def _raise_contradiction(message: str, name: str) -> None:
     raise PydanticCustomError("contradiction", message, {"name": quoted(name, most=60)})
 
 
-def draw_public(level: str, rng: Random, *, source: str = "paper") -> dict[str, Any]:
-    """Draw a level's categories, offers and budget, which the role may see; see `_draw_budget` for the source."""
-    product_count, category_count, p1, p2, _highest = LEVELS[level]
-    per_category = product_count // category_count
-    categories = [[f"{chr(65 + i)}{j}" for j in range(1, per_category + 1)] for i in range(category_count)]
+CATEGORIES, PRACTICE_CATEGORIES = "ABCDEFGHIJ", "ZYXWVUTSRQ"
+"""The letters of categories, and of those in practice."""
+
+
+def _categories(level: str, letters: str) -> list[list[str]]:
+    """Return a level's products by category: A1, A2, …"""
+    product_count, category_count, *_rest = LEVELS[level]
+    numbers = range(1, product_count // category_count + 1)
+    return [[f"{letter}{number}" for number in numbers] for letter in letters[:category_count]]
+
+
+def draw_public(
+    level: str,
+    rng: Random,
+    *,
+    source: str = "paper",
+    names: Sequence[str] | None = None,
+    letters: str = CATEGORIES,
+) -> dict[str, Any]:
+    """Draw a level's categories, offers and budget, which the role may see; see `_draw_budget` for the source.
+
+    Args:
+        names: of the offers; Offer_1, Offer_2, … by default.
+        letters: of the categories.
+    """
+    product_count, _category_count, p1, p2, _highest = LEVELS[level]
+    names = [f"Offer_{number}" for number in range(1, product_count + 1)] if names is None else names
+    categories = _categories(level, letters)
     products = [name for category in categories for name in category]
     first_products = rng.sample(products, product_count)
     offers = [
-        _draw_offer(number, first_products[number - 1], products, p1, p2, rng) for number in range(1, product_count + 1)
+        _draw_offer(name, first_product, products, p1, p2, rng)
+        for name, first_product in zip(names, first_products, strict=True)
     ]
     parsed_offers = [Offer.model_validate(offer) for offer in offers]
     return {
@@ -140,12 +164,12 @@ def draw_public(level: str, rng: Random, *, source: str = "paper") -> dict[str, 
 
 
 def _draw_offer(
-    number: int, first_product: str, products: list[str], p1: float, p2: float, rng: Random
+    name: str, first_product: str, products: list[str], p1: float, p2: float, rng: Random
 ) -> dict[str, Any]:
     other_products = [name for name in products if name != first_product]
     product_count = min(geometric(p1, rng), len(products))
     contents = {name: geometric(p2, rng) for name in [first_product, *rng.sample(other_products, product_count - 1)]}
-    offer: dict[str, Any] = {"id": f"Offer_{number}", "contents": contents}
+    offer: dict[str, Any] = {"id": name, "contents": contents}
     kind = rng.choice(("simple", "bulk only", "two-part"))
     offer["price"] = cents(rng.uniform(1, HIGHEST_PRICE))
     if kind == "bulk only":
@@ -171,9 +195,7 @@ def _draw_budget(categories: list[list[str]], offers: list[Offer], p2: float, rn
     return cents(sum(by_id[name].cost(quantity) for name, quantity in bought.items()) + rng.random())
 
 
-def draw_hidden(level: str, rng: Random) -> dict[str, int]:
+def draw_hidden(level: str, rng: Random, *, letters: str = CATEGORIES) -> dict[str, int]:
     """Draw the effectiveness of every product of a level."""
-    product_count, category_count, _p1, _p2, highest = LEVELS[level]
-    per_category = product_count // category_count
-    names = [f"{chr(65 + i)}{j}" for i in range(category_count) for j in range(1, per_category + 1)]
-    return {name: rng.randint(1, highest) for name in names}
+    highest = LEVELS[level][-1]
+    return {name: rng.randint(1, highest) for category in _categories(level, letters) for name in category}

@@ -13,11 +13,18 @@ from dataclasses import replace
 from random import Random
 from typing import Annotated, Any
 
-from games.interface import Chance, Form, Json, MoveData, Role, Tool
+from games.interface import Chance, Form, Json, MoveData, Prospect, Role, Tool
 from games.periods import AGENT, NoteMove, form_for_instance, instance_of, is_count, lookup, plain, refuse_names
-from games.practice import Benchmark
+from games.practice import BeginMove, Benchmark, practice_names
 from games.procurement import baselines, quiz, views
-from games.procurement.instances import Instance, draw_hidden, draw_public
+from games.procurement.instances import (
+    CATEGORIES,
+    LEVELS,
+    PRACTICE_CATEGORIES,
+    Instance,
+    draw_hidden,
+    draw_public,
+)
 from games.procurement.state import FORM, MOST_UNITS, PlanMove, ProcurementConfig, Purchase, Purchases
 from games.results import Count, JsonText, Price, RoundRecord, Row, Share, column, in_unit
 from games.words import gettext as _
@@ -42,7 +49,7 @@ class Procurement(Benchmark[ProcurementConfig, Purchases]):
     screen = views.SCREEN
     questions = quiz.QUESTIONS
     asks = _("Period {period}: choose what to buy.")
-    move_types = (PlanMove, NoteMove)
+    move_types = (PlanMove, NoteMove, BeginMove)
 
     class Results(Row):
         score: Share | None = column("The best plan's workers divided by the optimum.", source="EconEvals, section 3.1")
@@ -68,12 +75,16 @@ class Procurement(Benchmark[ProcurementConfig, Purchases]):
         instance = config.instance
         if instance is None:
             kind = (self.key, config.level)
+            names, letters = None, CATEGORIES
+            if self.is_practice:
+                names, letters = practice_names(LEVELS[config.level][0])[0], PRACTICE_CATEGORIES
 
             def public(rng: Random) -> dict[str, Any]:
-                return draw_public(config.level, config.rng_for(rng, *kind), source=config.source)
+                own_rng = config.rng_for(rng, *kind)
+                return draw_public(config.level, own_rng, source=config.source, names=names, letters=letters)
 
             def hidden(rng: Random) -> dict[str, int]:
-                return draw_hidden(config.level, config.rng_for(rng, *kind, part="hidden"))
+                return draw_hidden(config.level, config.rng_for(rng, *kind, part="hidden"), letters=letters)
 
             drawn = chance.draw("instance", public)
             effectiveness = chance.draw("effectiveness", hidden, known_to=())
@@ -99,8 +110,25 @@ class Procurement(Benchmark[ProcurementConfig, Purchases]):
                 )
         return None
 
+    def harm(self, state: Purchases, role: Role, move: Any) -> str:
+        plan = bought(move.plan)
+        if not plan:
+            return _("This plan buys nothing, so it supports nobody.")
+        if problem := views.problem(self, state.instance, plan):
+            return _("{problem} Such a plan supports nobody.").format(problem=problem)
+        units = state.instance.units(plan)
+        left_out = next((names for names in state.instance.categories if not any(units[name] for name in names)), None)
+        if left_out is None:
+            return ""
+        words = _("This plan buys nothing of a category ({products}), so it supports nobody.")
+        return words.format(products=", ".join(left_out))
+
+    def submitted_before(self, state: Purchases, role: Role, move: Any) -> int | None:
+        plan = bought(move.plan)
+        return next((t for t, purchase in enumerate(state.purchases) if purchase.plan == plan), None)
+
     def submitted(self, state: Purchases, moves: Mapping[Role, Any], chance: Chance) -> Purchases:
-        plan = {name: quantity for name, quantity in moves[AGENT].plan.items() if quantity}
+        plan = bought(moves[AGENT].plan)
         cost = state.instance.cost(plan)
         workers = None if views.problem(self, state.instance, plan) else state.instance.workers(plan)
         return replace(state, purchases=(*state.purchases, Purchase(plan, cost, workers)))
@@ -120,6 +148,14 @@ class Procurement(Benchmark[ProcurementConfig, Purchases]):
             return None
         best = state.best()
         return 0.0 if best is None else (best.workers or 0.0) / state.optimum
+
+    def so_far(self, state: Purchases, role: Role) -> Prospect:
+        """Return nothing earned before a plan supports anybody; then, the best possible plan is hidden."""
+        best = state.best()
+        if best is None or not best.workers:
+            return self.prospect(_("If it ended now"), role, 0.0)
+        words = _("It depends on how many workers you support, compared with the best possible plan.")
+        return Prospect("", unknown=words)
 
     def metrics(self, state: Purchases) -> Results:
         best = state.best()
@@ -217,6 +253,11 @@ class Procurement(Benchmark[ProcurementConfig, Purchases]):
         if purchase.workers is None:
             return {**row, "problem": views.problem(self, state.instance, purchase.plan)}
         return {**row, "workers_supported": plain(purchase.workers)}
+
+
+def bought(plan: Mapping[str, int]) -> dict[str, int]:
+    """Return a plan without the offers of which it buys nothing."""
+    return {name: quantity for name, quantity in plan.items() if quantity}
 
 
 def _optimum_for_log(instance: Instance) -> dict[str, Any]:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from games.interface import Bar, Bars, Block, Cell, Chart, Fact, Facts, Role, Series, Table, Text
-from games.periods import Screen, shown, two_decimals
+from collections.abc import Sequence
+
+from games.interface import Attempt, Bar, Bars, Block, Cell, Chart, Fact, Facts, Role, Series, Table, Text
+from games.periods import Screen, as_number, shown, two_decimals, with_best
 from games.practice import Benchmark
 from games.procurement.instances import BUDGET_TOLERANCE, Instance, Offer, Plan
 from games.procurement.state import ProcurementConfig, Purchase, Purchases
@@ -116,6 +118,16 @@ def _chart(game: Procurement, state: Purchases) -> Chart:
     return Chart("workers", _("Workers supported by your plans"), _("Period"), _("Workers"), lines)
 
 
+def _attempts(history: Table) -> Sequence[Attempt]:
+    """Return the earlier plans; those that fail say why where the others say how many workers they support."""
+    attempts = [
+        Attempt(str(period), str(plan), ((history.columns[3], str(workers)), (history.columns[2], str(cost))))
+        for period, plan, cost, workers in history.rows
+    ]
+    scores = [as_number(str(workers)) or None for _period, _plan, _cost, workers in history.rows]
+    return with_best(attempts, scores, _("most workers so far"))
+
+
 def _result(game: Procurement, state: Purchases, role: Role) -> tuple[Block, ...]:
     """Return how the game ended: the best plan, and the optimum, which is no longer secret."""
     best = state.best()
@@ -140,4 +152,4 @@ def _bars(game: Procurement, state: Purchases, role: Role) -> Bars:
     )
 
 
-SCREEN = Screen(_outcome, _result, _data, _bars)
+SCREEN = Screen(_outcome, _result, _data, _bars, attempts=_attempts)

@@ -113,13 +113,18 @@ def _ranks(ranking: Sequence[str]) -> dict[str, int]:
     return {name: rank for rank, name in enumerate(ranking, start=1)}
 
 
-def draw(n: int, kind: Preferences, rng: Random) -> dict[str, Any]:
-    """Draw the preferences of n workers and n tasks.
+def numbered(n: int) -> tuple[list[str], list[str]]:
+    """Return the names of n workers and n tasks: W1, W2, … and T1, T2, …"""
+    return [f"W{i}" for i in range(1, n + 1)], [f"T{i}" for i in range(1, n + 1)]
+
+
+def draw(workers: list[str], tasks: list[str], kind: Preferences, rng: Random) -> dict[str, Any]:
+    """Draw the preferences of as many workers as tasks.
 
     Correlated: each worker and task has a score from U[1, 3]. A worker's latent value of a task is exponential with
     the task's score as its rate; smaller is better. The same holds for tasks' values of workers.
     """
-    workers, tasks = [f"W{i}" for i in range(1, n + 1)], [f"T{i}" for i in range(1, n + 1)]
+    n = len(workers)
     if kind in ("uniform", "shared"):
         by_worker = {worker: rng.sample(tasks, n) for worker in workers}
         shared_ranking = rng.sample(workers, n)

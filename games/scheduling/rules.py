@@ -12,12 +12,12 @@ from dataclasses import replace
 from random import Random
 from typing import Annotated, Any
 
-from games.interface import Chance, Form, Json, MoveData, Role, Text, Tool
+from games.interface import Chance, Form, Json, MoveData, Prospect, Role, Text, Tool
 from games.periods import AGENT, NoteMove, form_for_instance, instance_of, lookup, refuse_matching
-from games.practice import Benchmark
+from games.practice import BeginMove, Benchmark, practice_names
 from games.results import Count, JsonText, Ratio, RoundRecord, Row, Share, column, in_unit
 from games.scheduling import baselines, quiz, views
-from games.scheduling.instances import KINDS, LEVELS, Instance, draw
+from games.scheduling.instances import KINDS, LEVELS, Instance, draw, numbered
 from games.scheduling.state import FORM, AssignmentMove, Attempt, Attempts, SchedulingConfig
 from games.words import gettext as _
 
@@ -35,7 +35,7 @@ class Scheduling(Benchmark[SchedulingConfig, Attempts]):
     screen = views.SCREEN
     questions = quiz.QUESTIONS
     asks = _("Period {period}: submit a schedule.")
-    move_types = (AssignmentMove, NoteMove)
+    move_types = (AssignmentMove, NoteMove, BeginMove)
 
     class Results(Row):
         score: Ratio = column("1 - blocking pairs / their expectation.", source="EconEvals, section 3.2")
@@ -56,13 +56,14 @@ class Scheduling(Benchmark[SchedulingConfig, Attempts]):
         config = self.config
         if config.instance is not None:
             return Attempts(instance=config.instance)
-        workers, _max_pairs = LEVELS[config.level]
+        count, _max_pairs = LEVELS[config.level]
+        workers, tasks = practice_names(count) if self.is_practice else numbered(count)
 
         def sample(rng: Random) -> dict[str, Any]:
             seed = config.instance_seed
             kinds = KINDS if config.preferences is None else (config.preferences,)
             kind = rng.choice(kinds) if seed is None and len(kinds) > 1 else kinds[(seed or 0) // 3 % len(kinds)]
-            return draw(workers, kind, config.rng_for(rng, self.key, config.level, kind))
+            return draw(workers, tasks, kind, config.rng_for(rng, self.key, config.level, kind))
 
         return Attempts(instance=instance_of(Instance, chance.draw("instance", sample, known_to=())))
 
@@ -86,6 +87,12 @@ class Scheduling(Benchmark[SchedulingConfig, Attempts]):
     def max_pairs_reported(self) -> int:
         """The maximum number of blocking pairs reported after an attempt."""
         return LEVELS[self.config.level][1] if self.config.feedback is None else self.config.feedback
+
+    def submitted_before(self, state: Attempts, role: Role, move: Any) -> int | None:
+        """Return the period of the same schedule, but not in the last one, where it may be the best that is known."""
+        if self.is_last(state):
+            return None
+        return next((t for t, attempt in enumerate(state.attempts) if attempt.matching == move.assignment), None)
 
     def submitted(self, state: Attempts, moves: Mapping[Role, Any], chance: Chance) -> Attempts:
         assignment = moves[AGENT].assignment
@@ -114,6 +121,10 @@ class Scheduling(Benchmark[SchedulingConfig, Attempts]):
         expected = state.instance.expected_blocking_pairs
         return 1 - state.attempts[-1].blocking / expected if expected else 1.0
 
+    def so_far(self, state: Attempts, role: Role) -> Prospect:
+        words = _("It depends on how few blocking pairs your last schedule has.")
+        return Prospect("", unknown=words)
+
     def metrics(self, state: Attempts) -> Results:
         distinct_matchings = {json.dumps(attempt.matching, sort_keys=True) for attempt in state.attempts}
         return self.Results(
@@ -140,8 +151,8 @@ class Scheduling(Benchmark[SchedulingConfig, Attempts]):
 
     def ended_how(self, moves: Sequence[tuple[Role, MoveData]]) -> str:
         """Return "stable" if the match ended early, else "last period", whose matching may be stable too."""
-        submitted = sum("note" not in move for _role, move in moves)
-        return "stable" if submitted - self.config.practice < self.config.periods else "last period"
+        submitted = sum(phase == "submission" for _period, phase in self.stages(moves))
+        return "stable" if submitted < self.config.periods else "last period"
 
     # ---- texts and views ---------------------------------------------------------------------------
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from games.interface import Bar, Bars, Block, Fact, Facts, Role, Table, Text
-from games.periods import Screen
+from games.interface import Attempt, Bar, Bars, Block, Fact, Facts, Role, Table, Text
+from games.periods import Screen, with_best
 from games.practice import Benchmark
 from games.scheduling.instances import Pair
 from games.scheduling.state import Attempts, SchedulingConfig
@@ -60,6 +60,40 @@ def _history(game: Scheduling, state: Attempts) -> Table:
     return Table("history", _("Your schedules so far"), columns, rows, sortable=True, newest_first=True)
 
 
+def _attempts(history: Table) -> Sequence[Attempt]:
+    """Return the earlier schedules, each with the number of pairs that the reports of all periods show to block it.
+
+    A pair blocks a schedule for certain if the worker and the task have partners in it with whom the pair was reported.
+    """
+    schedules = [dict(_read(str(schedule))) for _period, schedule, _told in history.rows]
+    holders = [{task: worker for worker, task in schedule.items()} for schedule in schedules]
+    had: dict[Pair, set[str | None]] = {}
+    held: dict[Pair, set[str | None]] = {}
+    for (_period, _schedule, told), schedule, holder in zip(history.rows, schedules, holders, strict=True):
+        for worker, task in _read(str(told)):
+            had.setdefault((worker, task), set()).add(schedule.get(worker))
+            held.setdefault((worker, task), set()).add(holder.get(task))
+    known = [
+        sum(schedule.get(pair[0]) in had[pair] and holder.get(pair[1]) in held[pair] for pair in had)
+        for schedule, holder in zip(schedules, holders, strict=True)
+    ]
+    attempts = [
+        Attempt(
+            str(period),
+            str(schedule),
+            ((history.columns[2], str(told)), (_("Known blocking pairs"), str(count))),
+        )
+        for (period, schedule, told), count in zip(history.rows, known, strict=True)
+    ]
+    return with_best(attempts, [-count for count in known], _("fewest known blocking pairs"))
+
+
+def _read(pairs: str) -> list[Pair]:
+    """Return the pairs that `_pairs` wrote; none of another text."""
+    parts = (pair.partition("–") for pair in pairs.split(", "))
+    return [(worker, task) for worker, dash, task in parts if dash]
+
+
 def _result(game: Scheduling, state: Attempts, role: Role) -> tuple[Block, ...]:
     """Return how the game ended."""
     blocking = state.attempts[-1].blocking
@@ -94,4 +128,4 @@ def _published(game: Scheduling, state: Attempts, role: Role) -> tuple[Block, ..
     )
 
 
-SCREEN = Screen(_outcome, _result, _data, _bars, _news, published=_published)
+SCREEN = Screen(_outcome, _result, _data, _bars, _news, published=_published, attempts=_attempts)

@@ -1,4 +1,4 @@
-"""The questions after the game: did players notice what the winner pays and which bids are allowed?"""
+"""Questions before play: do players know what the winner pays and which bids are allowed?"""
 
 from __future__ import annotations
 
@@ -23,11 +23,15 @@ def questions(price_rule: Literal["second", "first"], assets: float) -> tuple[Qu
             prompt=_("What does the winner of an auction pay?"),
             options=tuple(payments.values()),
             answer=payments[price_rule],
+            explanation=_("The highest bid wins, and the winner pays the second-highest bid.")
+            if price_rule == "second"
+            else _("The highest bid wins, and the winner pays that bid."),
         ),
         Question(
             key="limit",
-            prompt=_("What was the largest bid allowed?"),
+            prompt=_("What is the largest bid allowed?"),
             options=tuple(exact(assets * factor) for factor in (0.5, 1, 2, 10)),
             answer=exact(assets),
+            explanation=_("Nobody can bid more than their assets: {assets} units.").format(assets=exact(assets)),
         ),
     )

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from statistics import fmean
 from typing import Any
 
-from games.auctions import Units
-from games.interface import Chance, Payoffs, Question, Role
+from games.auctions import Units, above_value, units
+from games.interface import Chance, MoveWarning, Payoffs, Question, Role
 from games.results import Count, Ratio, Row, Seat, Share, column
 from games.sealed_auction import baselines, quiz, views
 from games.sealed_auction.state import Bid, SealedAuctionCore
@@ -77,6 +77,16 @@ class SealedAuction(SealedAuctionCore):
         """Hide the others' listed values, unless the history shows them."""
         return frozenset() if self.reveals_values else super().secrets(role)
 
+    def warning(self, state: Session, role: Role, move: Any) -> MoveWarning | None:
+        """Warn about a foul, and about a bid above what the item is worth to the bidder."""
+        foul, value = super().warning(state, role, move), self.value(state, role)
+        if foul or move.bid is None or move.bid <= value:
+            return foul
+        if self.config.price_rule == "first":
+            return above_value(value, move.bid)
+        words = _("The item is worth {value} to you. If you win and the price is higher, you lose the difference.")
+        return MoveWarning(words.format(value=units(value)))
+
     def setup(self, chance: Chance) -> Session:
         return Session(values=self.draw_values(chance))
 
@@ -88,6 +98,10 @@ class SealedAuction(SealedAuctionCore):
         """Return the mean over runs of the final assets."""
         sales = self.sales(state)
         return {role: fmean(sale.assets[role] for sale in sales) for role in self.roles()}
+
+    def earned(self, state: Session, role: Role) -> float:
+        left = self.config.runs - len(state.runs)
+        return fmean([*(sale.assets[role] for sale in self.sales(state)), *[self.config.assets] * left])
 
     def reference(self, state: Session, role: Role) -> float | None:
         """Return N, the seat's final assets in equilibrium; None under the first-price rule."""
@@ -161,5 +175,5 @@ class SealedAuction(SealedAuctionCore):
             "values_revealed": self.reveals_values,
         }
 
-    def quiz(self, role: Role) -> tuple[Question, ...]:
+    def comprehension(self, role: Role) -> tuple[Question, ...]:
         return quiz.questions(self.config.price_rule, self.config.assets)

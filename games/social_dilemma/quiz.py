@@ -1,4 +1,4 @@
-"""Questions about the game: one on its outcomes, one on a rule of the mechanism."""
+"""Questions before play: on the outcomes, on what counts over several rounds, and on a rule of the mechanism."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ MAX_OPTIONS = 4
 
 
 def questions(game: SocialDilemma, role: Role) -> tuple[Question, ...]:
-    """Return at most two questions, based only on the public payoffs and the mechanism."""
-    return (*_outcome(game, role), *_mechanism(game))
+    """Return at most three questions, based only on the public payoffs, the rounds and the mechanism."""
+    return (*_outcome(game, role), *_counting(game), *_mechanism(game))
 
 
 def _outcome(game: SocialDilemma, role: Role) -> tuple[Question, ...]:
@@ -35,14 +35,34 @@ def _outcome(game: SocialDilemma, role: Role) -> tuple[Question, ...]:
         if base.seats == 2
         else _("You play {mine} and the others play {theirs}. How many points do you get?")
     )
+    why = (
+        _("If you play {mine} and the other plays {theirs}, you get {points}.")
+        if base.seats == 2
+        else _("If you play {mine} and the others play {theirs}, you get {points}.")
+    )
     return (
         Question(
             key="outcome",
             prompt=prompt.format(mine=own_action, theirs=other_actions),
             options=tuple(number(points) for points in options),
             answer=number(own_points),
+            explanation=why.format(mine=own_action, theirs=other_actions, points=number(own_points)),
         ),
     )
+
+
+def _counting(game: SocialDilemma) -> tuple[Question, ...]:
+    """Return a question on which rounds count, if players are told."""
+    last, sum_of_all = _("Your points in the last round that is played"), _("The sum of your points in all rounds")
+    weighted = _("The sum of your points, with each round's multiplied by its weight")
+    if not game.repeated or game.config.stopping == "published" or game.last_round() == 1:
+        return ()
+    if game.config.stopping == "drawn":
+        answer, why = last, _("Only the last round that is played counts, and you do not know which one it will be.")
+    else:
+        answer, why = weighted, _("Rounds do not count the same: each round's points are multiplied by its weight.")
+    options = (sum_of_all, weighted, last)
+    return (Question("counts", _("What is your result?"), options, answer, why),)
 
 
 def _mechanism(game: SocialDilemma) -> tuple[Question, ...]:
@@ -50,13 +70,15 @@ def _mechanism(game: SocialDilemma) -> tuple[Question, ...]:
     match game.mechanism:
         case "repetition":
             same, different = _("With the same players in every round"), _("With different players in every round")
-            return (Question("partners", _("Who did you play with?"), (same, different), same),)
+            why = _("You play with the same players in every round.")
+            return (Question("partners", _("Who do you play with?"), (same, different), same, why),)
         case "reputation_first_order" | "reputation_higher_order":
             same, different = (
                 _("With the same players in every round"),
-                _("The players could change from round to round"),
+                _("The players may change from round to round"),
             )
-            return (Question("partners", _("Who did you play with?"), (same, different), different),)
+            why = _("Whom you meet may change from round to round.")
+            return (Question("partners", _("Who do you play with?"), (same, different), different, why),)
         case "mediation":
             return (
                 Question.with_answer(
@@ -65,6 +87,9 @@ def _mechanism(game: SocialDilemma) -> tuple[Question, ...]:
                     _("The mediator plays for you, using its action for one delegating player"),
                     _("Nothing: you choose again"),
                     _("The others must delegate too"),
+                    explanation=_(
+                        "The mediator plays for everyone who delegates, with its action for that number: one."
+                    ),
                 ),
             )
         case "contract":
@@ -76,6 +101,9 @@ def _mechanism(game: SocialDilemma) -> tuple[Question, ...]:
                     _("If most players sign"),
                     _("Only for those who sign"),
                     _("Always"),
+                    explanation=_(
+                        "The contract takes effect only if everybody signs. One refusal is enough to stop it."
+                    ),
                 ),
             )
     return ()

@@ -332,6 +332,27 @@ class SocialDilemma(SocialDilemmaCore):
         words = _("if your result is {amount}")
         return tuple(self.prospect(words.format(amount=points(amount)), role, amount) for amount in sorted({low, high}))
 
+    def prospects(self, state: Dilemma, role: Role) -> tuple[Prospect, ...]:
+        """Return the least and the most that the game can still earn; where it can stop now, what it would earn.
+
+        A role is shown its points after every round unless there is no history at all.
+        """
+        if state.stage == "over":
+            return (self.prospect(_("For this game"), role, float(self.payoffs(state)[role])),)
+        depends = _("It depends on your points.")
+        if (state.rounds and not self.config.history_depth) or self.config.stopping == "published":
+            return (Prospect("", unknown=depends),)
+        if state.rounds and self.config.stopping == "drawn":
+            return (self.prospect(_("If that was the last round"), role, float(state.rounds[-1].points[role])),)
+        weights = self.weights(self.last_round())
+        earned = sum(weight * past.points[role] for weight, past in zip(weights, state.rounds, strict=False))
+        left = sum(weights[len(state.rounds) :])
+        low, high = (float(earned + left * points) for points in self.base.range(self.position(role)))
+        least, most = self.prospect(_("At least"), role, low), self.prospect(_("At most"), role, high)
+        if self.mechanism == "contract":  # its payments go beyond the base game's points, and beyond what shares count
+            least, most = (replace(limit, payoff=None, unknown=depends) for limit in (least, most))
+        return least, most
+
     def stage(self, state: Dilemma) -> tuple[int | None, str | None]:
         return (None, None) if state.stage == "over" else (len(state.rounds) + 1, state.stage)
 
@@ -391,7 +412,7 @@ class SocialDilemma(SocialDilemmaCore):
             "mixing": self.config.answer_with,
         }
 
-    quiz = quiz.questions
+    comprehension = quiz.questions
     view = views.view
     result_bars = views.result_bars
 

@@ -17,7 +17,7 @@ LEARNING = 5
 def _assign_in_order(state: Allocation, period: int, workers: list[str]) -> MoveData:
     """Assign the largest task to the first worker, the next to the second, and so on."""
     sizes = state.instance.sizes(period)
-    tasks = sorted(sizes, key=lambda task: (-sizes[task], int(task[1:])))
+    tasks = sorted(sizes, key=lambda task: -sizes[task])
     return {"assignment": dict(zip(tasks, workers, strict=True))}
 
 

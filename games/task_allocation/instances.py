@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from random import Random
 from typing import Annotated, Any
@@ -16,6 +16,8 @@ MEAN_SIZE = 60
 """Mean size of a worker's tasks in a drawn instance."""
 LOWEST, SPREAD = 1, 18
 """Productivities are spaced equally from 1 to 19."""
+PRACTICE_TASK = "J"
+"""What names tasks in practice, so that no name there means anything later."""
 Point = tuple[float, float]
 """(total revenue, largest minus smallest total pay)."""
 
@@ -31,6 +33,10 @@ class Instance(PlainData):
         tuple[Annotated[tuple[Annotated[float, Field(gt=0)], ...], Field(strict=False)], ...],
         Field(min_length=1, strict=False),
     ] = Field(title="Sizes of the tasks", description="A row for every period, with a task for every worker.")
+
+    task: Annotated[str, Field(min_length=1, max_length=20)] = Field(
+        "T", title="Name of the tasks", description="Before their numbers: T1, T2, …"
+    )
 
     @model_validator(mode="after")
     def _as_many_tasks_as_workers(self) -> Instance:
@@ -50,7 +56,7 @@ class Instance(PlainData):
     def task_ids(self, period: int) -> tuple[str, ...]:
         """Return the names of a period's tasks; T1, T2, … are numbered across periods."""
         n = len(self.workers)
-        return tuple(f"T{period * n + number}" for number in range(1, n + 1))
+        return tuple(f"{self.task}{period * n + number}" for number in range(1, n + 1))
 
     def sizes(self, period: int) -> Mapping[str, float]:
         """Return the size of each of a period's tasks, by name."""
@@ -93,7 +99,13 @@ def _composition(total: int, count: int, rng: Random) -> list[int]:
     return [high - low for low, high in zip([0, *cuts], [*cuts, total], strict=True)]
 
 
-def draw_hidden(workers: int, rng: Random) -> dict[str, Any]:
+def numbered(workers: int) -> list[str]:
+    """Return the names of the workers: W1, W2, …"""
+    return [f"W{number}" for number in range(1, workers + 1)]
+
+
+def draw_hidden(workers: Sequence[str], rng: Random) -> dict[str, Any]:
     """Draw productivities: equally spaced, in random order."""
-    steps = [LOWEST + SPREAD * number / (workers - 1) for number in range(workers)]
-    return dict(zip((f"W{number}" for number in range(1, workers + 1)), rng.sample(steps, workers), strict=True))
+    count = len(workers)
+    steps = [LOWEST + SPREAD * number / (count - 1) for number in range(count)]
+    return dict(zip(workers, rng.sample(steps, count), strict=True))

@@ -14,10 +14,10 @@ from typing import Annotated, Any
 
 from games.interface import Chance, Form, Json, MoveData, Payoffs, Prospect, Role, Tool
 from games.periods import AGENT, NoteMove, form_for_instance, instance_of, lookup, plain, refuse_matching
-from games.practice import WithPractice
+from games.practice import BeginMove, WithPractice, practice_names
 from games.results import Count, Index, Price, Ratio, RoundRecord, Row, Share, column, in_unit
 from games.task_allocation import baselines, quiz, views
-from games.task_allocation.instances import Instance, draw_hidden, draw_public
+from games.task_allocation.instances import PRACTICE_TASK, Instance, draw_hidden, draw_public, numbered
 from games.task_allocation.litmus import task_allocation
 from games.task_allocation.state import FORM, Allocation, AssignmentMove, PeriodNumber, TaskAllocationConfig
 from games.words import gettext as _
@@ -38,7 +38,7 @@ class TaskAllocation(WithPractice[TaskAllocationConfig, Allocation]):
     screen = views.SCREEN
     questions = quiz.QUESTIONS
     asks = _("Period {period}: assign a task to every worker.")
-    move_types = (AssignmentMove, NoteMove)
+    move_types = (AssignmentMove, NoteMove, BeginMove)
 
     class Results(Row):
         litmus: Index | None = column("From equality (0) to efficiency (1).", source="EconEvals, section 4.1")
@@ -68,16 +68,18 @@ class TaskAllocation(WithPractice[TaskAllocationConfig, Allocation]):
         if config.instance is not None:
             return Allocation(instance=config.instance)
         kind = (self.key, config.workers)
+        names = practice_names(config.workers)[0] if self.is_practice else numbered(config.workers)
 
         def sizes(rng: Random) -> list[list[int]]:
             return draw_public(config.workers, config.periods, config.rng_for(rng, *kind))
 
         def hidden(rng: Random) -> dict[str, Any]:
-            return draw_hidden(config.workers, config.rng_for(rng, *kind, part="hidden"))
+            return draw_hidden(names, config.rng_for(rng, *kind, part="hidden"))
 
         drawn = {
             "tasks": chance.draw("tasks", sizes),
             "productivities": chance.draw("productivities", hidden, known_to=()),
+            **({"task": PRACTICE_TASK} if self.is_practice else {}),
         }
         return Allocation(instance=instance_of(Instance, drawn))
 
@@ -128,6 +130,15 @@ class TaskAllocation(WithPractice[TaskAllocationConfig, Allocation]):
             return Prospect(when, 0.5, 0.5), Prospect(_("if all workers are paid the same in total"), 1.0, 1.0)
         half = _("if your revenue is half of the highest possible")
         return Prospect(half, 0.5, 0.5), Prospect(_("if your revenue is the highest possible"), 1.0, 1.0)
+
+    def so_far(self, state: Allocation, role: Role) -> Prospect:
+        if self.config.goal == "both":
+            return self.prospect(_("Whatever you decide"), role, 0.5)
+        words = {
+            "efficiency": _("It depends on your total revenue, compared with the highest possible one."),
+            "equality": _("It depends on how little your workers' total pay differs."),
+        }
+        return Prospect("", unknown=words[self.config.goal])
 
     def bonus_share(self, role: Role, payoff: float) -> float:
         """Return the payoff, within [0, 1]; ½ without a single goal."""

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from games.interface import Bar, Bars, Block, Fact, Facts, Role, Table, Text
-from games.periods import Screen, shown, two_decimals
+from collections.abc import Sequence
+from itertools import groupby
+from operator import itemgetter
+
+from games.interface import Attempt, Bar, Bars, Block, Fact, Facts, Role, Table, Text
+from games.periods import Screen, as_number, shown, two_decimals, with_best
 from games.practice import WithPractice
 from games.task_allocation.state import Allocation, TaskAllocationConfig
 from games.words import gettext as _
@@ -84,7 +88,35 @@ def _history(game: TaskAllocation, state: Allocation) -> Table:
         for task, worker in assignment.items()
     )
     columns = (_("Period"), _("Worker"), _("Task"), _("Size"), _("Pay"), _("Revenue"))
-    return Table("history", _("Work so far"), columns, rows, sortable=True, newest_first=True)
+    return Table("history", _("Work so far"), columns, rows, sortable=True, newest_first=True, folds=True)
+
+
+def _attempts(history: Table) -> Sequence[Attempt]:
+    """Return the earlier periods, with the size of each worker's task: every period has tasks of its own.
+
+    Revenue per size compares periods with different tasks; the gap is that of total pay, after the period.
+    """
+    attempts, per_size, narrowed = [], [], []
+    total_pay: dict[str, float] = {}
+    gap = 0.0
+    for period, rows in groupby(history.rows, key=itemgetter(0)):
+        sizes, revenue = {}, 0.0
+        for _period, worker, _task, size, pay, made in (map(str, row) for row in rows):
+            sizes[worker] = size
+            revenue += as_number(made) or 0.0
+            total_pay[worker] = total_pay.get(worker, 0.0) + (as_number(pay) or 0.0)
+        before, gap = gap, max(total_pay.values()) - min(total_pay.values())
+        per_size.append(revenue / sum(as_number(size) or 0.0 for size in sizes.values()))
+        narrowed.append(before - gap if gap < before else None)
+        facts = (
+            (history.columns[5], shown(revenue)),
+            (_("Revenue per size"), shown(per_size[-1])),
+            (_("Pay gap"), shown(gap)),
+        )
+        entries = ", ".join(f"{worker}: {size}" for worker, size in sorted(sizes.items()))
+        attempts.append(Attempt(str(period), entries, facts))
+    marked = with_best(attempts, per_size, _("most revenue per size"))
+    return with_best(marked, narrowed, _("narrowed the pay gap most"))
 
 
 def _result(game: TaskAllocation, state: Allocation, role: Role) -> tuple[Block, ...]:
@@ -106,4 +138,4 @@ def _bars(game: TaskAllocation, state: Allocation, role: Role) -> Bars:
     )
 
 
-SCREEN = Screen(_outcome, _result, _data, _bars, _news, _not_in_tools)
+SCREEN = Screen(_outcome, _result, _data, _bars, _news, _not_in_tools, attempts=_attempts)

@@ -92,8 +92,8 @@ class UsesOwnRandomness(Guessing):
 
 
 class AnswersWithoutOption(ClockAuction):
-    def quiz(self, role: str) -> Any:
-        return tuple(replace(question, answer="Perhaps") for question in super().quiz(role))
+    def comprehension(self, role: str) -> Any:
+        return tuple(replace(question, answer="Perhaps") for question in super().comprehension(role))
 
 
 class ForgetsSeats(ClockAuction):

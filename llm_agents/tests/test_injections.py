@@ -55,7 +55,8 @@ def text_field(play: Play, role: Role, move: Mapping[str, Any]) -> str | None:
     for form in play.forms(role):
         fields = json_schema(form.model).get("properties", {})
         for name, field in fields.items() if form.ends_turn and move.keys() <= fields.keys() else ():
-            if any(option.get("type") == "string" and "enum" not in option for option in field.get("anyOf", [field])):
+            free = (option for option in field.get("anyOf", [field]) if not {"enum", "const"} & option.keys())
+            if any(option.get("type") == "string" for option in free):
                 return name
     return None
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
+from itertools import accumulate
 
 from django.utils.translation import gettext as _
 
 from participants.models import CODE_WORDS
 
 _WORD = re.compile(r"\w+")
+EARLY = 1 / 3
+"""The share of the text in which the code word is found: further down, it is missed by people who read enough."""
 MAX_WORDS = 12
 """Longer answers fail: participants who paste the instructions have not read them."""
 _MARKED = re.compile(r"\s*(?:[#\-+|>`~=\d]|\*(?!\*\w))|\s{4}")
@@ -16,19 +19,22 @@ _MARKED = re.compile(r"\s*(?:[#\-+|>`~=\d]|\*(?!\*\w))|\s{4}")
 
 
 def hide(instructions: str, word: str) -> str:
-    """Return the instructions (Markdown) with a sentence about the code word in the middle of the text.
+    """Return the instructions (Markdown) with a sentence about the code word early in the text.
 
-    The sentence ends a paragraph of running text, never one that leads into a list or table.
+    The sentence ends the last paragraph of running text within the first third, or else the first such paragraph;
+    never one that leads into a list or table. If that is where the text ends, the sentence comes before it.
     """
     sentence = _(
         "To show that you are reading this, remember the word **{word}**: you will be asked for it below."
     ).format(word=word)
     paragraphs = [paragraph for paragraph in "\n".join(instructions.splitlines()).split("\n\n") if paragraph.strip()]
+    ends = list(accumulate(map(len, paragraphs)))
     plain = [i for i in range(len(paragraphs)) if _is_standalone(paragraphs, i)]
-    if not plain:
-        return "\n\n".join([*paragraphs, sentence])
-    middle = plain[len(plain) // 2]
-    paragraphs[middle] = f"{paragraphs[middle].rstrip()} {sentence}"
+    chosen = max((i for i in plain if ends[i] <= EARLY * ends[-1]), default=plain[0] if plain else 0)
+    if plain and chosen < len(paragraphs) - 1:
+        paragraphs[chosen] = f"{paragraphs[chosen].rstrip()} {sentence}"
+    else:
+        paragraphs.insert(chosen + paragraphs[chosen].startswith("#") if paragraphs else 0, sentence)
     return "\n\n".join(paragraphs)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from random import Random
 from typing import Any
@@ -15,6 +15,7 @@ from checks import code_word
 from checks.models import Verdict
 from checks.rules_text import part_about
 from games import registry
+from games.interface import Question
 from participants import explaining
 from participants import services as people
 from participants.markdown import to_html
@@ -139,6 +140,11 @@ class Asked:
     explanation: str = ""
 
 
+def _as_asked(questions: Iterable[Question]) -> Iterator[Asked]:
+    for question in questions:
+        yield Asked(question.key, question.prompt, list(question.options), question.answer, question.explanation)
+
+
 class _Quizzing(_GameStep):
     """Base class of steps that ask about the game."""
 
@@ -149,8 +155,8 @@ class _Quizzing(_GameStep):
             yield asked
 
     def _asked(self) -> Iterator[Asked]:
-        for question in self.game().quiz(self.step["role"]):
-            yield Asked(question.key, question.prompt, list(question.options), question.answer)
+        """Yield the questions with their options in the game's own order."""
+        raise NotImplementedError
 
     def chosen(self, questions: list[Asked], data: Mapping[str, str]) -> dict[str, str]:
         """Return the chosen options by question.
@@ -174,7 +180,7 @@ def _as_shown(questions: list[Asked]) -> dict[str, Any]:
 class Comprehension(_Quizzing):
     """Questions about the rules before the game; those that were missed are explained and asked again.
 
-    The step's data add `questions` ({text, options, answer, explanation} each; none: the game's own quiz), `tries`,
+    The step's data add `questions` ({text, options, answer, explanation} each; none: the game's own), `tries`,
     and `failed`: whether the last wrong try lets the participant "continue" or "end"s the study. Earlier tries are
     kept in `tried`.
     """
@@ -187,7 +193,7 @@ class Comprehension(_Quizzing):
     def _asked(self) -> Iterator[Asked]:
         own = self.step.get("questions")
         if own is None:
-            yield from super()._asked()
+            yield from _as_asked(self.game().comprehension(self.step["role"]))
             return
         for number, asked in enumerate(own, start=1):
             options = list(asked["options"])
@@ -255,6 +261,9 @@ class Quiz(_Quizzing):
     state = State.QUIZ
     required = False
 
+    def _asked(self) -> Iterator[Asked]:
+        return _as_asked(self.game().quiz(self.step["role"]))
+
     def context(self) -> dict[str, Any]:
         return {"questions": list(self.questions()), "stake": self.step.get("stake", "")}
 
@@ -275,7 +284,7 @@ _EXPLAINED = {
 
 @explaining.register
 def explain_failed_checks(enrolment: Enrolment) -> list[dict[str, Any]]:
-    """Explain a failed check: the question, the answer given, the correct answer and the lost pay."""
+    """Explain a failed check: the question, the answer given and the correct answer."""
     kind = _EXPLAINED.get(State(enrolment.state))
     if kind is None:
         return []
@@ -292,11 +301,8 @@ def _about(verdict: Verdict, kind: str) -> Iterator[dict[str, Any]]:
     steps = {_place_of(step): step for step in enrolment.steps if step["kind"] == kind}
     if verdict.stage not in steps:
         return
-    lost_pay = (enrolment.earnings or {}).get("lost", "")
     for asked in (Quiz if kind == Quiz.kind else Comprehension)(enrolment, steps[verdict.stage]).questions():
         answered = verdict.answered.get(asked.key, asked.answer)  # what is not asked again was right before
         if answered != asked.answer:
             lines = [(gettext("Your answer"), answered), (gettext("Correct answer"), asked.answer)]
-            if lost_pay:
-                lines.append((gettext("Pay you lost"), lost_pay))
             yield {"title": asked.text, "lines": lines}

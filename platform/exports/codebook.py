@@ -22,10 +22,10 @@ class _OwnKeys:
     )
     events = column.json(
         "The whole log in order: number, kind and data of each event, with the time, and for moves the turn: round, "
-        "phase, asked_at, shown_at, answered_at, seconds, refused, sight, without those that have no value. Names and "
-        "identifiers in free text are replaced by markers.",
-        values="start {game, rules_version, seed}, draw {name, value, known_to}, move {role, move}, end {payoffs, "
-        "metrics}",
+        "phase, asked_at, shown_at, answered_at, seconds, refused, sight, tries, warned, without those that have no "
+        "value. Names and identifiers in free text are replaced by markers.",
+        values="start {game, rules_version, seed}, draw {name, value, known_to}, move {role, move, by, replaces}, end "
+        "{payoffs, metrics}",
     )
     rounds = column.json("The game's own records, each a row of rounds.csv.")
     payoffs = column.json("Payoff of each role.", MONEY)

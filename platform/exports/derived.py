@@ -180,6 +180,21 @@ class Decisions:
         "before the move, by the key of the part; empty for agents. What models looked up: tool_calls.csv.",
         "milliseconds",
     )
+    tries = column.json(
+        "What the person tried before the move in a form that shows what would follow, in order, at most 200 entries: "
+        "[milliseconds since the question or the last note, what, number]. What: a field of the form, with the number "
+        "typed into it (null: none) or that of the option chosen (0: none); !copy, with the period copied into the "
+        "form; !clear; !undo; !compare and !with, with the period chosen for comparing (null: none, or the form).",
+        "milliseconds",
+    )
+    warned = column.json(
+        "The warnings that the person's page showed in the turn before the move, and whether this move was sent "
+        "despite the last one; empty if there were none.",
+        values="shown [text], confirmed true or false",
+    )
+    changed = column.boolean(
+        "Whether it replaced an earlier answer to the same question, which is in the transcript.", values="true, false"
+    )
     answered = column.boolean(
         "Whether the turn was answered; if not, the clock moved, and seconds is how long the turn was open.",
         values="true, false",
@@ -208,7 +223,7 @@ class Messages:
 
 def match_rows(line: Transcript) -> Iterator[Row]:
     """Yield the row of matches.csv."""
-    seats, own = line["seats"], _moves(line)
+    seats, own = line["seats"], counted_moves(line)
     told = [seat["told"] for seat in seats.values() if seat["told"]]
     of_seats: dict[str, Any] = {}
     for role, seat in seats.items():
@@ -230,7 +245,7 @@ def match_rows(line: Transcript) -> Iterator[Row]:
 def seat_rows(line: Transcript) -> Iterator[Row]:
     """Yield the rows of seats.csv."""
     for role, seat in line["seats"].items():
-        own = [move for move in _moves(line) if move["role"] == role]
+        own = [move for move in counted_moves(line) if move["role"] == role]
         told, begin = seat["told"], f"{role}_"
         yield Row(
             **{**seat, **_reasons(seat["reasons"])},
@@ -259,7 +274,7 @@ def round_rows(line: Transcript) -> Iterator[Row]:
 def decision_rows(line: Transcript) -> Iterator[Row]:
     """Yield the rows of decisions.csv."""
     match, players = line["match"], line["players"]
-    for place, event in enumerate(_moves(line), start=1):
+    for place, event in enumerate(counted_moves(line), start=1):
         role, by = event["role"], event.get("by")
         yield Row(
             match=match,
@@ -269,6 +284,7 @@ def decision_rows(line: Transcript) -> Iterator[Row]:
             player=players[role],
             by=by,
             move=event["move"],
+            changed="replaces" in event,
             answered=by != "clock",
             **_NO_TURN | event["turn"],
         )
@@ -276,7 +292,7 @@ def decision_rows(line: Transcript) -> Iterator[Row]:
 
 def message_rows(line: Transcript) -> Iterator[Row]:
     """Yield the rows of messages.csv."""
-    for event in _moves(line):
+    for event in counted_moves(line):
         if (words := event["move"].get("message")) is not None:
             yield Row(
                 match=line["match"],
@@ -289,12 +305,16 @@ def message_rows(line: Transcript) -> Iterator[Row]:
             )
 
 
-_NO_TURN = dict.fromkeys(("round", "phase", "asked_at", "shown_at", "answered_at", "seconds", "refused", "sight"))
+_NO_TURN = dict.fromkeys(
+    ("round", "phase", "asked_at", "shown_at", "answered_at", "seconds", "refused", "sight", "tries", "warned")
+)
 """What a turn does not say has no value."""
 
 
-def _moves(line: Transcript) -> list[Mapping[str, Any]]:
-    return [event for event in line["events"] if event["kind"] == "move"]
+def counted_moves(line: Transcript) -> list[Mapping[str, Any]]:
+    """Return the moves of a transcript without those that were replaced (`games.play.moves_that_count`)."""
+    replaced = {event.get("replaces") for event in line["events"]}
+    return [event for event in line["events"] if event["kind"] == "move" and event["number"] not in replaced]
 
 
 def _reasons(reasons: list[str]) -> dict[str, str | None]:

@@ -27,23 +27,26 @@ class LoggedEvent(NamedTuple):
     shown_at: datetime | None
     refused: int
     sight: dict[str, int] | None
+    tries: list[list[Any]] | None
+    warned: dict[str, Any] | None
 
 
 def logs_of(matches: Iterable[int]) -> dict[int, list[LoggedEvent]]:
     """Return the complete logs of the matches with these keys; a match without events has no entry."""
-    as_text = {name: Cast(name, TextField()) for name in ("data", "at", "asked_at", "shown_at", "sight")}
+    json_columns = ("data", "at", "asked_at", "shown_at", "sight", "tries", "warned")
+    as_text = {name: Cast(name, TextField()) for name in json_columns}
     rows = (
         Event.objects.filter(match_id__in=list(matches))
         .order_by("match_id", "number")
         .values_list("match_id", "number", "kind", "refused", *as_text.values())
     )
     logs: dict[int, list[LoggedEvent]] = {}
-    for match, number, kind, refused, data, at, asked_at, shown_at, sight in rows.iterator(chunk_size=2000):
+    for match, number, kind, refused, data, at, asked_at, shown_at, *on_page in rows.iterator(chunk_size=2000):
         if (log := logs.get(match)) is None:
             log = logs[match] = []
         asked, shown = (time and _parsed_time(time) for time in (asked_at, shown_at))
-        seen = json.loads(sight) if sight else None
-        log.append(LoggedEvent(number, kind, json.loads(data), _parsed_time(at), asked, shown, refused, seen))
+        page = (json.loads(value) if value else None for value in on_page)
+        log.append(LoggedEvent(number, kind, json.loads(data), _parsed_time(at), asked, shown, refused, *page))
     return logs
 
 

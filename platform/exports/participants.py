@@ -30,7 +30,7 @@ from exports.sources import Source, StudySource
 from exports.times import Times
 from games import registry
 from games.interface import MESSAGE_LIMIT, Game
-from games.play import configure, restore, stages
+from games.play import configure, moves_that_count, restore, stages
 from llm_agents.agent import is_scripted
 from matches.models import Event, Match, Seat
 from opponents.agents import Agent
@@ -551,7 +551,7 @@ class PlayedMatch:
 
     @property
     def _moves(self) -> list[tuple[str, Any]]:
-        return [(row.data["role"], row.data["move"]) for row in self.log if row.kind == "move"]
+        return [(row.data["role"], row.data["move"]) for row in moves_that_count(self.log)]
 
     @cached_property
     def stages(self) -> Sequence[tuple[int | None, str | None]]:
@@ -615,11 +615,17 @@ class PlayedMatch:
     @cached_property
     def events(self) -> list[dict[str, Any]]:
         """The log in the flat form used in files, with free text scrubbed."""
-        moves = {decision.row.number: {"move": decision.move} for decision in self.decisions}
-        return [
-            {"number": event.number, "kind": event.kind, **event.data, **moves.get(event.number, {})}
-            for event in self.log
-        ]
+        moves = {decision.row.number: decision.move for decision in self.decisions}
+
+        def scrubbed(event: LoggedEvent | Event) -> dict[str, Any]:
+            if event.kind != "move":
+                return event.data
+            return {**event.data, "move": moves[event.number] if event.number in moves else self._scrubbed(event)}
+
+        return [{"number": event.number, "kind": event.kind, **scrubbed(event)} for event in self.log]
+
+    def _scrubbed(self, event: LoggedEvent | Event) -> dict[str, Any]:
+        return self.scrubber.move(event.data["move"], choices=self.reading.shape.choices, limit=MESSAGE_LIMIT)
 
     def seconds_left_open(self, role: str) -> float | None:
         """Return how many seconds the turn that ended the match early was open; None if it was another role's."""
@@ -673,10 +679,9 @@ class PlayedMatch:
 
     @cached_property
     def decisions(self) -> list[Decision]:
-        choices = self.reading.shape.choices
         made = []
-        for number, row in enumerate((row for row in self.log if row.kind == "move"), start=1):
-            move = self.scrubber.move(row.data["move"], choices=choices, limit=MESSAGE_LIMIT)
+        for number, row in enumerate(moves_that_count(self.log), start=1):
+            move = self._scrubbed(row)
             since = row.shown_at or row.asked_at
             seconds = round((row.at - since).total_seconds(), 3) if since else None
             made.append(Decision(number, row, row.data["role"], row.data.get("by"), move, seconds))

@@ -93,6 +93,8 @@ def _events(match: PlayedMatch) -> list[dict[str, Any]]:
             "seconds": decision.seconds,
             "refused": None if imported else row.refused + match.illegal_attempts.get(row.number, 0),
             "sight": row.sight,
+            "tries": row.tries,
+            "warned": row.warned,
         }
         return {name: value for name, value in known.items() if value is not None}
 

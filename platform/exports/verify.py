@@ -377,7 +377,7 @@ def _check_match(line: _Line) -> tuple[list[str], int]:
     differences = [*_replay(transcript), *_wrong_times(transcript)]
     for table, found in line.rows.items():
         differences += _compare_rows(transcript, table, found)
-    return differences, sum(event["kind"] == "move" for event in transcript["events"])
+    return differences, len(derived.counted_moves(transcript))
 
 
 def _replay(line: Mapping[str, Any]) -> Iterator[str]:
@@ -409,7 +409,7 @@ def _replay(line: Mapping[str, Any]) -> Iterator[str]:
     for name, value in given.items():
         if json.loads(json.dumps(value)) != line[name]:
             yield f"{about}: the {name} are {line[name]}, the rules give {value}."
-    moves = [event for event in line["events"] if event["kind"] == "move"]
+    moves = derived.counted_moves(line)
     stages = games.play.stages(game, line["seed"], [(move["role"], move["move"]) for move in moves])
     for move, stage in zip(moves, stages, strict=True):
         if (move["turn"].get("round"), move["turn"].get("phase")) != tuple(stage):

@@ -133,6 +133,9 @@ class Paying(Protocol):
     def account_of(self, study: str) -> Account | None:
         """Return the account that pays."""
 
+    def approves_within(self, study: str) -> int | None:
+        """Return after how many days the marketplace approves what nobody has reviewed; None if unknown."""
+
 
 def visiting(kind: str) -> Visiting:
     """Return the module of the marketplace with this key; likewise below."""

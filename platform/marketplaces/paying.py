@@ -35,5 +35,6 @@ def register(kind: Kind) -> None:
         account=there.account_of,
         rejection=submissions.rejection_of,
         bulk_size=there.BULK_SIZE,
+        approves_within=there.approves_within,
     )
     payers.register(kind.key, method)

@@ -1,20 +1,24 @@
 """The bonus in real money for a game's outcomes, as shown during play.
 
-The paying app registers how pay rules are evaluated; a match stores its rule as plain data in `texts["pay"]`.
+The paying app registers how pay rules are evaluated; a match stores its rule as plain data in `texts["pay"]`, unless
+the study hides the bonus during play.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
-from games.interface import Game, Role
+from django.utils.translation import gettext as _
+
+from games.interface import Game, Prospect, Role
 from games.play import Play
 
 Rule = Mapping[str, Any]
 Reader = Callable[[Rule, float | None, float | None], str | None]
 Line = Callable[[Rule, tuple[tuple[float, float], ...]], Mapping[str, Any] | None]
+Range = Callable[[Rule], tuple[str, str]]
 
 
 @dataclass(frozen=True)
@@ -27,34 +31,66 @@ class Promise:
 
 
 @dataclass(frozen=True)
+class SoFar:
+    """What a role's game so far pays, as amounts with their conditions; `why` explains a range, if it is one."""
+
+    amounts: tuple[Promise, ...]
+    why: str = ""
+
+
+@dataclass(frozen=True)
 class _Payer:
     amount: Reader
     line: Line
+    range: Range
 
 
 _payers: list[_Payer] = []
 
 
-def register(*, amount: Reader, line: Line) -> None:
+def register(*, amount: Reader, line: Line, range: Range) -> None:
     """Register how pay rules are evaluated.
 
     Args:
         amount: (rule, payoff, share) → the formatted bonus; None if it is unknown.
         line: (rule, two points (payoff, share)) → what a script needs to compute the bonus of any payoff.
+        range: rule → the smallest and the largest bonus, formatted.
     """
-    _payers[:] = [_Payer(amount, line)]
+    _payers[:] = [_Payer(amount, line, range)]
 
 
 def promises(play: Play, role: Role, rule: Rule | None) -> tuple[Promise, ...]:
-    """Return what the role's current choices, or its game so far, would pay."""
+    """Return what the role's current choices would pay."""
     if not rule or not _payers or play.over:
         return ()
-    promised = []
-    for prospect in play.game.prospects(play.state, role):
+    return tuple(_promised(rule, (prospect for prospect in _prospects(play, role) if prospect.key)))
+
+
+def so_far(play: Play, role: Role, rule: Rule | None) -> SoFar | None:
+    """Return what the role's game so far pays; None if nothing is shown, or if the match was abandoned."""
+    if not rule or not _payers or play.abandoned:
+        return None
+    least, most = _payers[0].range(rule)
+    if least == most:
+        return SoFar((Promise(_("Whatever you decide"), most),))
+    standing = [prospect for prospect in _prospects(play, role) if not prospect.key]
+    if amounts := tuple(_promised(rule, standing)):
+        nothing = _("none")
+        return SoFar(tuple(replace(each, amount=nothing) if each.amount == least else each for each in amounts))
+    between = Promise(_("At the end"), _("{least} to {most}").format(least=least, most=most))
+    return SoFar((between,), " ".join(dict.fromkeys(prospect.unknown for prospect in standing)))
+
+
+def _prospects(play: Play, role: Role) -> tuple[Prospect, ...]:
+    return play.game.prospects(play.state, role)
+
+
+def _promised(rule: Rule, prospects: Iterable[Prospect]) -> Iterator[Promise]:
+    """Yield the amounts of those prospects whose pay can be computed."""
+    for prospect in prospects:
         amount = _payers[0].amount(rule, prospect.payoff, prospect.share)
         if amount is not None:
-            promised.append(Promise(prospect.words, amount, prospect.key))
-    return tuple(promised)
+            yield Promise(prospect.words, amount, prospect.key)
 
 
 def line(game: Game[Any, Any], role: Role, rule: Rule | None) -> Mapping[str, Any] | None:

@@ -16,7 +16,9 @@ from matches.models import Event
 BATCH_ROWS = 2000
 MAX_INSERTED_ROWS = 20
 """Up to this many rows, an INSERT is as fast as COPY."""
-COLUMNS = ("match_id", "number", "kind", "role", "data", "at", "asked_at", "shown_at", "refused", "sight")
+COLUMNS = (
+    "match_id", "number", "kind", "role", "data", "at", "asked_at", "shown_at", "refused", "sight", "tries", "warned",
+)  # fmt: skip
 
 
 class Row(NamedTuple):
@@ -31,6 +33,8 @@ class Row(NamedTuple):
     shown_at: datetime | None = None
     refused: int = 0
     sight: dict[str, int] | None = None
+    tries: list[list[Any]] | None = None
+    warned: dict[str, Json] | None = None
 
 
 def write_events(match_id: int, rows: Sequence[Row]) -> None:
@@ -86,5 +90,5 @@ def _insert(rows: Sequence[tuple[int, Row]]) -> None:
 def _values(match_id: int, row: Row) -> tuple[Any, ...]:
     as_column = connection.ops.adapt_datetimefield_value
     times = (as_column(row.at), as_column(row.asked_at), as_column(row.shown_at))
-    sight = None if row.sight is None else json.dumps(row.sight)
-    return (match_id, row.number, row.kind, row.role, json.dumps(row.data), *times, row.refused, sight)
+    on_page = (None if value is None else json.dumps(value) for value in (row.sight, row.tries, row.warned))
+    return (match_id, row.number, row.kind, row.role, json.dumps(row.data), *times, row.refused, *on_page)

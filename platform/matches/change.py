@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from functools import cached_property
 from typing import Any
@@ -33,6 +33,22 @@ REQUEUE_SECONDS = 4
 """How long an agent's turn may go without a lease before it is queued again."""
 
 
+@dataclass(frozen=True)
+class OnPage:
+    """What a participant's page says about the time before a move, as far as it is known.
+
+    Attributes:
+        sight: milliseconds that each block of the page was in sight, by its key.
+        tries: what the participant tried, as [milliseconds since the question appeared, name of a control or action,
+            number or None].
+        confirmed: the participant was warned about the move and sent it nevertheless.
+    """
+
+    sight: dict[str, int] | None = None
+    tries: list[list[Any]] = field(default_factory=list)
+    confirmed: bool = False
+
+
 class Change:
     """A change of a match between taking its lock and the commit. Nothing is written before `write`.
 
@@ -52,6 +68,8 @@ class Change:
         self._frames_for: set[Role] = set()
         self._marks_changed = False
         self._replaced: set[Role] = set()
+        self._sealed: games.play.Play | None = None
+        self._replaces: int | None = None
         self.absences: dict[Role, dict[str, Any]] = dict(match.absences)
 
     @classmethod
@@ -86,7 +104,7 @@ class Change:
         *,
         by: str | None = None,
         shown_at: datetime | None = None,
-        sight: dict[str, int] | None = None,
+        on_page: OnPage | None = None,
     ) -> None:
         """Make a move in an open turn under the rules.
 
@@ -103,7 +121,10 @@ class Change:
             self._is_back(role)
         elif away.has_lost_connection(absence):
             self._set_absence(role, used=away.used_seconds(absence, answered, self.uptime))
-        next_play, events = games.play.submit(self.play, role, move, by=by)
+        sealed, self._sealed = self._sealed, None
+        next_play, events = games.play.submit(
+            sealed or self.play, role, move, by=by, replaces=self._replaces if sealed else None
+        )
         if answered.shown_at is None:
             answered = replace(answered, shown_at=shown_at)
         stays_open = not games.play.ends_turn(self.play, role, move)
@@ -111,7 +132,29 @@ class Change:
             self._set_absence(role, made=absence.get("made", 0) + 1)
             if absence.get("returning"):
                 self._take_seat_back(role)
-        self._follow(next_play, events, answered=answered, clock_of=answered if stays_open else None, sight=sight)
+        self._follow(next_play, events, answered=answered, clock_of=answered if stays_open else None, on_page=on_page)
+
+    def reopen(self, role: Role, number: int) -> None:
+        """Ask the participant again until their next move replaces the sealed one, event `number`.
+
+        Nobody else is told.
+
+        Raises:
+            Refused: it can no longer be replaced.
+        """
+        reopened = self.play.reopened(role, number)
+        answer = self.match.events.only("asked_at", "shown_at").get(number=number)
+        turn = OpenTurn(
+            role,
+            reopened.opened[role],
+            by_agent=False,
+            opened_at=answer.asked_at or self.now,
+            deadline=self.now,
+            shown_at=answer.shown_at,
+        )
+        self.turns = {**self.turns, role: turn}
+        self._sealed, self._replaces, self.play = self.play, number, reopened
+        self._frames_for.add(role)
 
     def abandon(self, reason: str, role: Role | None) -> None:
         """End the match without a result."""
@@ -275,10 +318,11 @@ class Change:
         """Record when an open question was first shown to the participant."""
         self.turns = {**self.turns, role: replace(self.turns[role], shown_at=shown_at)}
 
-    def count_refusal(self, role: Role) -> None:
-        """Count a refused attempt at the role's move."""
+    def note_attempt(self, role: Role, warned: str) -> None:
+        """Count a refused attempt at the role's move or, if it was warned about, keep the warning."""
         turn = self.turns[role]
-        self.turns = {**self.turns, role: replace(turn, refused=turn.refused + 1)}
+        turn = replace(turn, warned=(*turn.warned, warned)) if warned else replace(turn, refused=turn.refused + 1)
+        self.turns = {**self.turns, role: turn}
 
     def _follow(
         self,
@@ -287,10 +331,10 @@ class Change:
         *,
         answered: OpenTurn | None = None,
         clock_of: OpenTurn | None = None,
-        sight: dict[str, int] | None = None,
+        on_page: OnPage | None = None,
     ) -> None:
         """Adopt the play after some events; `clock_of` is the turn whose clock keeps running (after a note)."""
-        self._rows += [_row(event, self.now, answered, sight) for event in events]
+        self._rows += [_row(event, self.now, answered, on_page) for event in events]
         self.play = next_play
         self.turns = {
             role: self.turns[role]
@@ -304,7 +348,7 @@ class Change:
         """Return the question now put to `role`."""
         answering = self.play.opened[role]
         if clock_of is not None and clock_of.role == role:
-            return replace(clock_of, answering=answering, shown_at=None, refused=0)
+            return replace(clock_of, answering=answering, shown_at=None, refused=0, warned=())
         agent = self.agents.get(role)
         by_agent = agent is not None
         person_seconds = turn_seconds(self.match) * self.play.game.time_factor(self.play.state, role)
@@ -329,12 +373,13 @@ class Change:
         agent_turns = [
             turn for role, turn in self.turns.items() if turn.by_agent and turn is not self._turns_before.get(role)
         ]
+        tells_marks = self._replaces is None and (self._rows or (self._marks_changed and not self.match.blind))
         announce.when_committed(
             self.match,
             self.play,
             turns=agent_turns,
             frames_for=self._frames_for if self.play.step == self._step_before and not self.play.over else None,
-            marks_after=self._last_before if self._rows or (self._marks_changed and not self.match.blind) else None,
+            marks_after=self._last_before if tells_marks else None,
             replaced=self._replaced,
         )
 
@@ -393,8 +438,10 @@ def extension_seconds(match: Match) -> float:
     return float(match.timers.get("extension_seconds", EXTENSION_SECONDS))
 
 
-def _row(event: GameEvent, now: datetime, answered: OpenTurn | None, sight: dict[str, int] | None) -> Row:
+def _row(event: GameEvent, now: datetime, answered: OpenTurn | None, on_page: OnPage | None) -> Row:
     turn = answered if event.kind in ("move", "abandoned") else None
+    page = on_page if event.kind == "move" else None
+    warned = turn.warned if turn and event.kind == "move" else ()
     return Row(
         number=event.number,
         kind=event.kind,
@@ -404,5 +451,7 @@ def _row(event: GameEvent, now: datetime, answered: OpenTurn | None, sight: dict
         asked_at=turn.opened_at if turn else None,
         shown_at=turn.shown_at if turn else None,
         refused=turn.refused if turn else 0,
-        sight=sight if event.kind == "move" else None,
+        sight=page.sight if page else None,
+        tries=(page.tries or None) if page else None,
+        warned={"shown": list(warned), "confirmed": bool(page and page.confirmed)} if warned else None,
     )

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, Literal
 
+from django.utils import formats
 from django.utils.translation import gettext as _
 from pydantic import BaseModel
 
@@ -18,21 +19,28 @@ from games.words import number
 
 Kind = Literal["number", "integer", "text", "choice", "boolean", "data"]
 Shape = Literal["", "group", "slots", "several", "lines", "pairs"]
-_GROUPED = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d*)?")
-_NO_CENTS = re.compile(r"\d+\.0*")
-_TYPED = re.compile(r"([-+−]?)\s*[$€£]?\s*([-+−]?)\s*(\d{1,3}(?:,\d{3})+(?:\.\d*)?|\d.*|\.\d.*)\s*")
-"""A number as people type it: "4,860", "$4,860.00", "-$5,000"; a comma only where it separates thousands."""
-DOUBTFUL = re.compile(r"(?<![\d.,])[1-9]\d{0,2}\.\d{3}(?![\d.,])")
-"""A number whose point may separate decimals or, as in many countries, thousands: "5.000"."""
+_TYPED = re.compile(r"([-+−]?)\s*[$€£]?\s*([-+−]?)\s*((?:\d|[.,]\d).*?)\s*[$€£]?")
+"""A number as people type it: "4,860", "$4,860.00", "-$5,000", "5.000 €"."""
+_DIGITS = {
+    mark: re.compile(
+        rf"(?=.*\d)(\d*|[1-9]\d{{0,2}}(?:([{thousands}\u00a0\u202f '’])\d{{3}}(?:\2\d{{3}})*))(?:{mark}(\d*))?"
+    )
+    for mark, thousands in ((r"\.", ","), (",", r"\."))
+}
+"""A number's digits by its decimal mark; the other mark, a space or an apostrophe may separate thousands."""
 FORM = "!form"
 """Name of the control that says which form was sent."""
 CONFIRMED = "!sure"
 """Name of the control that confirms a move after a warning; its value may name a pressed button for "none"."""
+REPLACES = "!replaces"
+"""Name of the control with the number of the event of the sealed answer that this one replaces."""
 AGE = "!age"
 """How many milliseconds ago the participant made the move, if the page says so."""
 SIGHT = "!sight"
 """How many milliseconds each block was in sight since the question was shown, as JSON, if the page says so."""
-_RESERVED = frozenset({"answering", "position", "csrfmiddlewaretoken", FORM, CONFIRMED, AGE, SIGHT})
+TRIES = "!tries"
+"""What the participant tried since the question was shown, as JSON, if the page says so."""
+_RESERVED = frozenset({"answering", "position", "csrfmiddlewaretoken", FORM, CONFIRMED, REPLACES, AGE, SIGHT, TRIES})
 NONE = "!none"
 """Suffix of the control that chooses "none" for a field."""
 NULL = "null"
@@ -309,7 +317,16 @@ def _bind_field(field: Field, name: str, posted: Mapping[str, str], error: str =
 def _text(value: Any) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
+    if isinstance(value, float):
+        return typed(value)
     return "" if value is None else str(value)
+
+
+def typed(value: float) -> str:
+    """Return a number as typed in the page's language; a fourth decimal keeps three from looking like thousands."""
+    text = str(value).removesuffix(".0")
+    text += "0" if re.search(r"\.\d{3}$", text) else ""
+    return text.replace(".", formats.get_format("DECIMAL_SEPARATOR"))
 
 
 # ---- reading -----------------------------------------------------------------------------------
@@ -318,8 +335,8 @@ def _text(value: Any) -> str:
 def read(model: type[BaseModel], posted: Mapping[str, str]) -> dict[str, Any]:
     """Return what a page sent as plain data, which the rules then check.
 
-    Empty fields are omitted, numbers may have thousands separators, and invalid values stay text, so that the
-    rules refuse them with their own messages.
+    Empty fields are omitted, numbers are read by the page's language (`doubts`: which could mean something else), and
+    invalid values stay text, so that the rules refuse them with their own messages.
     """
     fields = fields_of(model)
     data = _read_all(fields, "", posted)
@@ -398,37 +415,109 @@ def _value(field: Field, text: str) -> Any:
 
 
 def _number(text: str, *, integer: bool) -> float | int | str:
-    match = _TYPED.fullmatch(text)
-    if match is None or (match[1] and match[2]):
-        return text
-    digits = match[3].strip()
-    plain = digits.replace(",", "") if _GROUPED.fullmatch(digits) else digits
-    sign = "-" if {match[1], match[2]} & {"-", "−"} else ""
+    readings = _readings(text)
+    return next((value for value in (_as_value(reading, integer) for reading in readings) if value is not None), text)
+
+
+def _as_value(reading: str, integer: bool) -> float | int | None:
+    """Return the value of a number written with a point; None if there is none, or it is not whole but must be."""
+    whole, _point, fraction = reading.partition(".")
     try:
-        if integer and _NO_CENTS.fullmatch(plain):
-            plain = plain.partition(".")[0]
-        return int(sign + plain) if integer or plain.isdecimal() else float(sign + plain)
+        if integer or not _point:
+            return int(whole) if not fraction.strip("0") else None
+        return float(reading)
     except ValueError:
-        return text
+        return _float(reading) if not integer else None
 
 
-def with_points_as_thousands(model: type[BaseModel], posted: Mapping[str, str]) -> dict[str, str]:
-    """Return the number controls in which a point may separate thousands, with their text as if it did."""
-    return {
-        name: DOUBTFUL.sub(lambda typed: typed[0].replace(".", ""), posted[name])
-        for name in _number_controls(fields_of(model), "", posted)
-        if DOUBTFUL.search(posted[name])
-    }
+def _float(text: str) -> float | None:
+    try:
+        return float(text)
+    except ValueError:
+        return None
 
 
-def _number_controls(fields: Iterable[Field], prefix: str, posted: Mapping[str, str]) -> Iterator[str]:
-    """Yield the names of the posted controls into which numbers were typed."""
+def controls(fields: Iterable[Field], prefix: str = "") -> Iterator[str]:
+    """Yield the names of the controls of these fields, one for each part."""
     for field in fields:
         name = prefix + field.name
-        if field.shape in ("group", "slots") and name not in posted:
-            yield from _number_controls(field.parts, f"{name}:", posted)
-        elif name in posted and (field.parts[0] if field.shape in ("lines", "pairs") else field).kind in _NUMBERS:
+        if field.shape in ("group", "slots"):
+            yield from controls(field.parts, f"{name}:")
+        else:
             yield name
+
+
+def _readings(text: str) -> list[str]:
+    """Return what a typed number can mean, written with a point: by the page's decimal mark, then by the other.
+
+    "5.000" is 5 on an English page and 5000 on a German one, and may have been meant either way; "12,5" and
+    "1.234,50" can mean only one number on any page.
+    """
+    match = _TYPED.fullmatch(text.strip())
+    if match is None or (match[1] and match[2]):
+        return []
+    sign, digits = "-" if {match[1], match[2]} & {"-", "−"} else "", match[3]
+    marks = (r"\.", ",") if formats.get_format("DECIMAL_SEPARATOR") != "," else (",", r"\.")
+    found = [parts for mark in marks if (parts := _DIGITS[mark].fullmatch(digits))]
+    plain = [re.sub(r"\D", "", parts[1]) + ("" if parts[3] is None else f".{parts[3]}") for parts in found]
+    return [sign + reading for reading in dict.fromkeys(plain or [digits])]
+
+
+@dataclass(frozen=True)
+class Doubt:
+    """A typed number that can be read in two ways, which differ by a factor of a thousand.
+
+    Attributes:
+        name: of its control.
+        value: how it is read.
+        other: the other reading.
+        is_foreign: the reading of another language than the page's, since the page's own fits no whole number.
+    """
+
+    name: str
+    typed: str
+    value: float
+    other: float
+    is_foreign: bool = False
+
+
+def doubts(model: type[BaseModel], posted: Mapping[str, str]) -> list[Doubt]:
+    """Return the typed numbers that can be read in two ways."""
+    found = []
+    for name, field, texts in _typed_numbers(fields_of(model), "", posted):
+        for text in texts:
+            values = [_as_value(reading, field.kind == "integer") for reading in _readings(text)]
+            if len(values) < 2 or values[1] is None:
+                continue
+            is_foreign = values[0] is None
+            if is_foreign:
+                values = [values[1], _float(_readings(text)[0])]
+            value, other = values
+            if value is not None and other is not None and value != other:
+                found.append(Doubt(name, text.strip(), value, other, is_foreign))
+    return found
+
+
+def otherwise(posted: Mapping[str, str], doubted: Iterable[Doubt]) -> dict[str, str]:
+    """Return what was posted with the other reading of these numbers."""
+    changed = dict(posted)
+    for doubt in doubted:
+        changed[doubt.name] = changed[doubt.name].replace(doubt.typed, typed(doubt.other))
+    return changed
+
+
+def _typed_numbers(
+    fields: Iterable[Field], prefix: str, posted: Mapping[str, str]
+) -> Iterator[tuple[str, Field, list[str]]]:
+    """Yield the name of each posted control into which numbers were typed, what they are, and the numbers."""
+    for field in fields:
+        name = prefix + field.name
+        entry = field.parts[0] if field.shape in ("lines", "pairs") else field
+        if field.shape in ("group", "slots") and name not in posted:
+            yield from _typed_numbers(field.parts, f"{name}:", posted)
+        elif name in posted and entry.kind in _NUMBERS:
+            lines = posted[name].splitlines() if field.shape else [posted[name]]
+            yield name, entry, [line.partition(":")[2] if field.shape == "pairs" else line for line in lines]
 
 
 def form_for(forms: tuple[Form, ...], posted: Mapping[str, str]) -> Form:

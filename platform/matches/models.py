@@ -150,8 +150,15 @@ class Match(models.Model):
         return _GAMES.get(self.uid, lambda: _read_game(self.uid))
 
     def pay_rule(self) -> dict[str, Any] | None:
-        """The pay rule promised to the players, as plain data; None if nobody is paid."""
-        return _RULES.get(self.uid, lambda: _read_pay_rule(self.uid))
+        """The pay rule that pages show, as plain data; None if nobody is paid or the study hides the bonus."""
+        return self._shown_pay()[0]
+
+    def pay_note(self) -> str:
+        """How the bonus follows from several matches, as a sentence shown with it; empty for one."""
+        return self._shown_pay()[1]
+
+    def _shown_pay(self) -> tuple[dict[str, Any] | None, str]:
+        return _PAY.get(self.uid, lambda: _read_pay(self.uid))
 
     def template_for(self, agent: Agent) -> str | None:
         """Return the instructions that an agent is told, as frozen; None: the game's own."""
@@ -251,14 +258,14 @@ class _Cache(Generic[T]):
 
 
 _GAMES: _Cache[interface.Game[Any, Any]] = _Cache()
-_RULES: _Cache[dict[str, Any] | None] = _Cache()
+_PAY: _Cache[tuple[dict[str, Any] | None, str]] = _Cache()
 _LINE_UPS: _Cache[LineUp] = _Cache()
 
 
 def cache_players(match: Match, game: interface.Game[Any, Any], line_up: LineUp) -> None:
     """Cache what never changes of a match that begins."""
     _GAMES.put(match.uid, game)
-    _RULES.put(match.uid, match.texts.get("pay"))
+    _PAY.put(match.uid, _pay_in(match.texts))
     _LINE_UPS.put(match.uid, line_up)
 
 
@@ -267,9 +274,12 @@ def _read_game(match_uid: uuid.UUID) -> interface.Game[Any, Any]:
     return play.configure(registry.get(game), config, amounts=texts.get("amounts", "dollars"))
 
 
-def _read_pay_rule(match_uid: uuid.UUID) -> dict[str, Any] | None:
-    rule: dict[str, Any] | None = Match.objects.values_list("texts", flat=True).get(uid=match_uid).get("pay")
-    return rule
+def _read_pay(match_uid: uuid.UUID) -> tuple[dict[str, Any] | None, str]:
+    return _pay_in(Match.objects.values_list("texts", flat=True).get(uid=match_uid))
+
+
+def _pay_in(texts: Mapping[str, Any]) -> tuple[dict[str, Any] | None, str]:
+    return texts.get("pay"), texts.get("pay_note", "")
 
 
 def line_up_of(match_uid: uuid.UUID) -> LineUp:
@@ -341,6 +351,12 @@ class Event(models.Model):
     )
     sight = models.JSONField(
         null=True, help_text=_("participants' moves: milliseconds that each block of the page was in sight before it")
+    )
+    tries = models.JSONField(
+        null=True, help_text=_("participants' moves: what they tried before it, as [milliseconds, control, number]")
+    )
+    warned = models.JSONField(
+        null=True, help_text=_("participants' moves: warnings shown in the turn, and whether the last was confirmed")
     )
 
     class Meta:

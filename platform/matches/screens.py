@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
 from django.template.loader import get_template, select_template
 from django.utils import timezone
+from django.utils.safestring import mark_safe
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from pydantic import ValidationError
 
-from games.interface import OBSERVER, Form, Role, Text, View
-from games.play import Play
+from games.interface import OBSERVER, Form, MoveData, Role, Text, View
+from games.play import Play, form_for
+from games.practice import PRACTICE_OVER
 from matches import bonus, forms
 from matches.absences import Absence, is_away, must_say_so
 from matches.disclosing import Disclosure
@@ -194,6 +196,7 @@ def render_screen(
     errors: Mapping[str, str] | None = None,
     absences: Mapping[Role, Mapping[str, Any]] | None = None,
     pay: Mapping[str, Any] | None = None,
+    pay_note: str = "",
     shared: SharedContent | None = None,
     lost: Mapping[Role, int] | None = None,
 ) -> str:
@@ -203,6 +206,7 @@ def render_screen(
     others; without it, they are not described. It contains no identifier, time or token.
 
     Args:
+        pay_note: how the bonus follows from several matches.
         lost: the others who have lost the connection, with the seconds for which the game still waits.
     """
     waiting = play.waiting_for()
@@ -230,27 +234,54 @@ def render_screen(
         "others_answer_too": play.turn is not None and len(play.turn.forms) > 1 and play.turn.closes == "all",
         "must_say_so": must_say_so(absence),
         "meanwhile": meanwhile_text(absence, is_asked=bool(open_forms)),
+        "bonus": bonus.so_far(play, role, pay),
+        "bonus_note": pay_note,
         "promises": bonus.promises(play, role, pay),
         "bonus_line": bonus.line(play.game, role, pay) if open_forms else None,
         "points": play.game.amounts == "points",
         "game": play.game.key,
         "variables": play.game.template_variables(role),
         "names": seat_names(play.game, role),
+        "attempts": play.game.attempts(blocks),
         **_result_picture(play, role),
     }
     key = play.game.key
-    context["inside"] = select_template([f"{key}/screen.html", "play/blocks.html"]).template.name
-    context["after"] = select_template([f"{key}/after.html", "play/nothing.html"]).template.name
-    endings = {form.name: _Endings(play, role, form) for form in play.forms(role)} if open_forms else {}
-    context["form_templates"] = [
+    # A game's own layout expects the data of a period, which the page between practice and the game leaves out.
+    own = [] if PRACTICE_OVER in context["view"] else [key]
+    context["inside"] = select_template([*(f"{key}/screen.html" for key in own), "play/blocks.html"]).template.name
+    after = select_template([*(f"{key}/after.html" for key in own), "play/nothing.html"])
+    context["past"] = mark_safe(after.render(context).strip())
+    context["keeps_past"] = after.template.name != "play/nothing.html"
+    context["form_templates"] = _with_templates(play, role, open_forms)
+    changes = None if "agent" in absence else play.changeable(role)
+    if changes is not None:
+        again = play.reopened(role, changes)
+        changed_forms = [forms.bind(form, posted, errors) for form in _beginning_with(again, role, play.sealed[role])]
+        context["changes"], context["answered"] = changes, play.opened[role]
+        context["changed_forms"] = _with_templates(again, role, changed_forms)
+    return get_template("play/screen.html").render(context)
+
+
+def _with_templates(play: Play, role: Role, bound: Sequence[forms.BoundForm]) -> list[tuple[forms.BoundForm, str, Any]]:
+    """Return forms with their templates, and which of their choices end the game."""
+    key, endings = play.game.key, {form.name: _Endings(play, role, form) for form in play.forms(role)} if bound else {}
+    return [
         (
             form,
-            select_template([f"{key}/form_{form.name}.html", "play/form.html"]).template.name,
+            select_template(
+                [f"{key}/form_{form.name}.html", f"play/form_{form.name}.html", "play/form.html"]
+            ).template.name,
             endings.get(form.name, ()),
         )
-        for form in open_forms
+        for form in bound
     ]
-    return get_template("play/screen.html").render(context)
+
+
+def _beginning_with(play: Play, role: Role, answer: MoveData) -> list[Form]:
+    """Return the forms that can replace this sealed answer; its own form begins with it."""
+    ending = [form for form in forms.shown_forms(play, role) if form.ends_turn]
+    own = form_for(ending, answer)
+    return [replace(form, begins_with=answer) if form is own else form for form in ending]
 
 
 def meanwhile_text(absence: Absence, *, is_asked: bool) -> str:
@@ -367,6 +398,7 @@ def _frame(
             role,
             absences=match.absences,
             pay=match.pay_rule(),
+            pay_note=match.pay_note(),
             shared=shared,
             lost={other: seconds for other, seconds in match.lost(uptime).items() if other != role},
             **typed,

@@ -17,13 +17,13 @@ from django.utils.translation import gettext as _
 
 import games.play
 from games import registry
-from games.errors import GameError
+from games.errors import GameError, Refused
 from games.interface import MoveData, Role
 from games.play import Play, script_move
 from llm_agents.agent import spec_of
 from llm_agents.match import roles_to_ask
 from matches import absences
-from matches.change import Change
+from matches.change import Change, OnPage
 from matches.errors import Stale
 from matches.models import Match, Seat, cache_players, line_up_in
 from matches.turns import OpenTurn
@@ -188,7 +188,8 @@ def submit_move(
     shown_at: datetime | None = None,
     keeps_moving: bool = False,
     made_at: datetime | None = None,
-    sight: dict[str, int] | None = None,
+    on_page: OnPage | None = None,
+    replaces: int | None = None,
 ) -> MoveResult:
     """Make one move, whether from a screen, an agent or the clock.
 
@@ -200,24 +201,35 @@ def submit_move(
         keeps_moving: `move` is a function that also answers the role's immediately following turns.
         made_at: of a move from a participant's page, when they made it according to the page (now, if it does not
             say); None: the move is not from a page.
-        sight: milliseconds that each block of the page was in sight before the move, by its key, if known.
+        on_page: what the participant saw, tried and confirmed on the page before the move.
+        replaces: the number of the participant's sealed move in whose place this one counts.
 
     Raises:
         Stale: the turn is no longer open, its time is up, or an agent answers it; nothing changed.
         Refused: the move is not allowed; nothing changed.
     """
     change = Change.begin(match_id)
+    if replaces is not None:
+        _reopen(change, role, replaces)
     play = change.play
     _refuse_stale(play, role, answering)
-    if made_at is not None:
+    if made_at is not None and replaces is None:
         _refuse_late(change, role, made_at)
-    change.move(role, move(play) if callable(move) else move, by=by, shown_at=shown_at, sight=sight)
+    change.move(role, move(play) if callable(move) else move, by=by, shown_at=shown_at, on_page=on_page)
     while keeps_moving and callable(move) and role in change.play.waiting_for():
         change.move(role, move(change.play), by=by)
     if change.match.driven:
         _let_scripts_play(change)
     _finish(change)
     return MoveResult(change.play, change.moves)
+
+
+def _reopen(change: Change, role: Role, number: int) -> None:
+    """Open the participant's question again, whose sealed answer is to be replaced; the answer counts until then."""
+    try:
+        change.reopen(role, number)
+    except Refused as refused:
+        raise Stale(str(refused)) from None
 
 
 def _refuse_stale(play: Play, role: Role, answering: int) -> None:
@@ -532,12 +544,12 @@ def mark_shown(*, match_id: int, role: Role, answering: int, at: datetime) -> No
 
 
 @transaction.atomic
-def note_refusal(*, match_id: int, role: Role, answering: int) -> None:
-    """Count a participant's refused attempt at an open turn, for the dataset."""
+def note_attempt(*, match_id: int, role: Role, answering: int, warned: str = "") -> None:
+    """Record, for the dataset, a participant's attempt at an open turn: refused or, with its words, warned about."""
     change = Change.begin(match_id)
     turn = change.turns.get(role)
     if turn is not None and turn.answering == answering:
-        change.count_refusal(role)
+        change.note_attempt(role, warned)
         change.write(quietly=True)
 
 

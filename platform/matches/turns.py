@@ -34,6 +34,8 @@ class OpenTurn:
     """Whether it was extended once for reporting a problem."""
     refused: int = 0
     """The number of refused attempts."""
+    warned: tuple[str, ...] = ()
+    """The warnings shown about moves that were not sent yet."""
 
     def limit(self, uptime: Uptime) -> datetime:
         """Return the deadline, extended by our outages."""
@@ -50,6 +52,7 @@ class OpenTurn:
             **({"clock_from": self.clock_from.isoformat()} if self.clock_from else {}),
             **({"paused": True} if self.paused else {}),
             **({"refused": self.refused} if self.refused else {}),
+            **({"warned": list(self.warned)} if self.warned else {}),
         }
 
 
@@ -67,6 +70,7 @@ def load(saved: Mapping[Role, Mapping[str, Any]]) -> dict[Role, OpenTurn]:
             clock_from=datetime.fromisoformat(turn["clock_from"]) if "clock_from" in turn else None,
             paused=turn.get("paused", False),
             refused=turn.get("refused", 0),
+            warned=tuple(turn.get("warned", ())),
         )
         for role, turn in saved.items()
     }

@@ -1,4 +1,4 @@
-"""Explanations on the last page: each check gives the correct answer and the pay lost by a wrong one."""
+"""Explanations on the last page: each check gives the correct answer."""
 
 from __future__ import annotations
 

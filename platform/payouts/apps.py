@@ -13,7 +13,7 @@ class PayoutsConfig(AppConfig):
         from payouts import elsewhere, guard, simulated, telling  # noqa: F401  (registers itself)
         from plans import pay as rules
 
-        bonus.register(amount=rules.shown_bonus, line=rules.bonus_line)
+        bonus.register(amount=rules.shown_bonus, line=rules.bonus_line, range=rules.bonus_range)
         register(install=guard.install, remove=guard.remove)
         elsewhere.register()
         simulated.register_method()

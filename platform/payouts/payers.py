@@ -166,6 +166,8 @@ class PaymentMethod:
             only its editors may spend its money.
         rejection: returns how this person's work is rejected; None if the recruiter has no interface for it.
         bulk_size: how many orders its payer accepts in one request.
+        approves_within: returns after how many days the recruiter itself approves the base pay of a study's
+            participants; None if it does not, or if that is unknown.
     """
 
     title: str | Promise
@@ -175,6 +177,7 @@ class PaymentMethod:
     lists: str = ""
     rejection: Callable[[Enrolment], Rejection] | None = None
     bulk_size: int = 1
+    approves_within: Callable[[str], int | None] | None = None
 
     def pays_elsewhere(self, study: str, reason: str) -> bool:
         """Return whether the recruiter's own system pays for this reason."""

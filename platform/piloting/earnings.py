@@ -40,5 +40,7 @@ def show_pay(enrolment: Enrolment, cell: Cell) -> tuple[Earnings, dict[str, Deci
         debriefing=debriefing_of(placement_in(cell, enrolment)),
         entry=cell.plan.entry.via,
         earned=earnings,
+        within=cell.plan.pay.within,
+        contact=cell.plan.entry.contact,
     )
     return earnings, amounts_due

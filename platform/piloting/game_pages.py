@@ -30,7 +30,12 @@ MOVES_PER_FORM = 4
 _NOT_READ = re.compile(r"<(script|style|svg|textarea|bdi|option)\b.*?</\1>", re.DOTALL)
 _TAG = re.compile(r"<[^>]+>")
 _NO_WORDS = re.compile(r"<(script|style)\b.*?</\1>", re.DOTALL)
-_SCRIPTS = {"data-sortable": "parley/tables.js", "data-menus": "parley/menus.js"}
+_SCRIPTS = {
+    "data-sortable": "parley/tables.js",
+    "data-menus": "parley/menus.js",
+    "data-attempts": "parley/attempts.js",
+    "data-columns": "parley/prices.js",
+}
 """What a game loads only if its pages have such a part."""
 _BETWEEN_ITEMS = re.compile(r"[;:–]\s*|, ")
 _FORMS = re.compile(r'<form[^>]*data-move="([^"]*)".*?</form>', re.DOTALL)

@@ -102,6 +102,8 @@ class AgentSettings(Asking):
         problems = self._problems_of_texts(game)
         if self.information == "published" and not game.is_published():
             problems["information"] = _("{game} was never played by models in a publication.").format(game=game.title)
+        elif self.information == "published" and game.practises():
+            problems["information"] = _("No publication had practice. Leave it out, or choose “explained”.")
         try:
             problems |= self._problem_of_omitted_calls(strategy_named(self.strategy, game))
         except AgentError as error:

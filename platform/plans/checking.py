@@ -459,6 +459,9 @@ def _game_problems(stage: Game, at: Path, plan: Plan, variables: Mapping[str, st
     yield from _filling_problems(stage.lobby, (*at, "lobby"), plan, kind, game, people)
     for setting in ("instructions", "examples"):
         yield from _template_problems(getattr(stage, setting), (*at, setting), game, people, variables)
+    if stage.quiz and not any(game.quiz(role) for role in people):
+        words = _("{game} was published without a quiz after it. Ask comprehension questions before play.")
+        yield (*at, "quiz"), words.format(game=kind.title)
     if stage.comprehension is not None and not isinstance(stage.comprehension.questions, str):
         if not stage.comprehension.questions:
             yield (*at, "comprehension", "questions"), _("Add at least one question, or choose the game's own.")

@@ -5,8 +5,10 @@ Amounts are decimals in whole cents of the study's currency, rounded half up.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from decimal import ROUND_HALF_UP, Decimal
+from itertools import pairwise
+from statistics import fmean
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, field_validator
@@ -127,6 +129,11 @@ class Pay(BaseModel):
         title="Hourly pay for waiting",
         description="Paid pro rata to participants for whom no group formed, in addition to what that ending pays.",
     )
+    within: Annotated[int, Field(ge=1, le=365)] | None = Field(
+        None,
+        title="Days until participants are paid",
+        description="What you promise on the last page. Empty: it says that you have not said when.",
+    )
     endings: Mapping[str, EndingPay] = Field(
         default_factory=dict,
         title="What other endings pay",
@@ -180,21 +187,53 @@ def bonus(rule: PayRule, *, payoff: float, share: float) -> Decimal:
         payoff: in the game's own unit.
         share: the game's g for that payoff, from 0 to 1.
     """
+    return cents(_within_limits(rule, _unlimited(rule, payoff, share)))
+
+
+def _unlimited(rule: PayRule, payoff: float, share: float) -> Decimal:
     amounts = {
         "share": 2 * rule.announced_average * Decimal(repr(share)),
         "linear": rule.rate * Decimal(repr(payoff)),
         "fixed": rule.announced_average,
     }
-    return cents(min(max(amounts[rule.rule], Decimal(0)), rule.cap))
+    return amounts[rule.rule]
 
 
+def _within_limits(rule: PayRule, amount: Decimal) -> Decimal:
+    return min(max(amount, Decimal(0)), rule.cap)
+
+
+def bonus_parts(
+    rule: PayRule, results: Sequence[tuple[float, float]], own: Sequence[Decimal] = ()
+) -> tuple[list[Decimal], Decimal]:
+    """Return how much each match that counts adds to the bonus, and how much the limits 0 and `cap` then change.
+
+    In whole cents; their sum is the bonus of the mean results. Before the limits, amounts beyond a trillion are cut.
+
+    Args:
+        results: each match's payoff and share.
+        own: each match's bonus, if games pay by rules of their own; their mean is the bonus.
+    """
+
+    def shown(amount: Decimal) -> Decimal:
+        return cents(min(max(amount, -_MOST_SHOWN), _MOST_SHOWN))
+
+    exact = list(own) or [_unlimited(rule, payoff, share) for payoff, share in results]
+    mean = sum(own, Decimal(0)) / len(own) if own else _unlimited(rule, *map(fmean, zip(*results, strict=True)))
+    so_far = [shown(sum(exact[:number], Decimal(0)) / len(exact)) for number in range(len(exact))]
+    totals = [*so_far, shown(mean)]  # rounding the running total, and not each part, keeps their sum exact
+    return [after - before for before, after in pairwise(totals)], cents(_within_limits(rule, mean)) - totals[-1]
+
+
+_MOST_SHOWN = Decimal(10**12)
 _SYMBOLS = {"USD": "$", "EUR": "€", "GBP": "£"}
 
 
 def in_currency(amount: Decimal, currency: str) -> str:
-    """Return an amount of real money with its currency: "$1.00", "1.00 CHF"."""
+    """Return an amount of real money with its currency: "$1.00", "-$0.88", "1.00 CHF"."""
     symbol = _SYMBOLS.get(currency)
-    return f"{symbol}{amount:.2f}" if symbol else f"{amount:.2f} {currency}"
+    sign = "-" if amount < 0 else ""
+    return f"{sign}{symbol}{abs(amount):.2f}" if symbol else f"{amount:.2f} {currency}"
 
 
 def shown_bonus(rule: Mapping[str, Any], payoff: float | None, share: float | None) -> str | None:
@@ -204,6 +243,20 @@ def shown_bonus(rule: Mapping[str, Any], payoff: float | None, share: float | No
     if required_input is None:
         return None
     return in_currency(bonus(pay, payoff=payoff or 0.0, share=share or 0.0), pay.currency)
+
+
+def bonus_range(rule: Mapping[str, Any]) -> tuple[str, str]:
+    """Return the smallest and the largest bonus that a rule can give, formatted; equal if the result has no effect."""
+    pay = PayRule.model_validate(rule)
+    nothing = Decimal(0)
+    uncapped = {
+        "share": 2 * pay.announced_average,
+        "linear": pay.cap if pay.rate else nothing,
+        "fixed": pay.announced_average,
+    }
+    most = min(uncapped[pay.rule], pay.cap)
+    least = most if pay.rule == "fixed" else nothing
+    return in_currency(least, pay.currency), in_currency(most, pay.currency)
 
 
 def bonus_line(rule: Mapping[str, Any], points: tuple[tuple[float, float], ...]) -> dict[str, Any] | None:

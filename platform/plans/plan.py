@@ -20,7 +20,7 @@ MAX_TITLE_LENGTH = 120
 
 
 class Told(PlanModel):
-    """What participants learn about the other players."""
+    """What participants learn during a game: about the other players, and about their bonus."""
 
     others: Literal["none", "counts", "seats"] = Field(
         "counts",
@@ -28,6 +28,13 @@ class Told(PlanModel):
         description="none: people, models and scripts look alike and every agent answers after the time a person "
         "would take; the last page tells participants afterwards. counts: how many are people and how many are "
         "programs. seats: who is which. The dataset records what each participant was told.",
+    )
+
+    bonus: Literal["shown", "hidden"] = Field(
+        "shown",
+        title="Bonus during the game",
+        description="shown: pages of a game always say what it pays so far, and beside a choice what that would pay. "
+        "hidden: participants see points only, and read their bonus on the last page.",
     )
 
 
@@ -65,6 +72,12 @@ class Entry(PlanModel):
         0,
         title="Hours between sessions",
         description="How long the same person must wait after starting a game of this kind, in any study.",
+    )
+    contact: Annotated[str, Field(max_length=200)] = Field(
+        "",
+        title="Contact for participants",
+        description="Whom the last page tells participants to ask about their pay: a name with an email address or "
+        "phone number.",
     )
     listing: Listing = Field(Listing(), title="Announcement")
 

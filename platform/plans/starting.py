@@ -16,6 +16,8 @@ from plans.seats import OTHERS
 
 STAGE = "game"
 """The name of the game's stage."""
+COMPREHENSION: Mapping[str, Json] = {"tries": 3}
+"""Of a new study: the game's own questions about its rules, before play."""
 CONFIGURATION, ROW = "configuration", "row"
 """The factors whose levels are listed configurations, and the rows of a published table."""
 

@@ -19,7 +19,7 @@ from matches.models import Match
 from opponents.endpoints import MEMORY
 from opponents.models import Endpoint
 from plans.agents import PERSON
-from plans.starting import plan_for
+from plans.starting import COMPREHENSION, plan_for
 from showcase import watching
 from showcase.local_model import LOCAL, LOCAL_MODEL, LOCAL_SETTINGS
 from studies.launching import launch
@@ -91,8 +91,8 @@ def create_demo(model_url: str | None = None) -> Demo:
     return Demo(admin=ADMIN, password=admin_password())
 
 
-def _launch(variant: Variant, slug: str, title: str, **parts: Any) -> None:
-    """Create and launch a demo study unless it exists."""
+def _launch(variant: Variant, slug: str, title: str, *, stage: Mapping[str, Json] | None = None, **parts: Any) -> None:
+    """Create and launch a demo study unless it exists; wrong answers about the rules send nobody away."""
     if Study.objects.filter(slug=slug).exists():
         return
     plan = plan_for(
@@ -102,6 +102,7 @@ def _launch(variant: Variant, slug: str, title: str, **parts: Any) -> None:
         purpose=str(Match.Purpose.DEMO),
         cells={"quota": 100_000},
         entry={"via": str(Study.Entry.OPEN)},
+        stage={"comprehension": {**COMPREHENSION, "failed": "continue"}, **(stage or {})},
         **parts,
     )
     launch(Study.objects.create(slug=slug, draft=plan))

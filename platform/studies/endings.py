@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import partial
@@ -13,6 +13,7 @@ from typing import Any
 from django.db import transaction
 from django.db.models import Exists, OuterRef
 from django.dispatch import receiver
+from django.utils.translation import gettext as _
 
 from checks.steps import Quiz
 from lobby.services import last_unsuccessful_place, waited_seconds
@@ -57,6 +58,8 @@ def settle(sender: type[Enrolment], enrolment: Enrolment, **_signal) -> None:
         debriefing=debriefing_of(placement),
         earned=earnings,
         entry=_entry_kind(enrolment) or plan.entry.via,
+        within=plan.pay.within,
+        contact=version.study.entry_rules().contact,
     )
     if enrolment.state == State.OPPONENT_FAILED:
         # The match's log, which says whose failure it was, is written last in this transaction.
@@ -90,35 +93,29 @@ def show_earnings(
     debriefing: str,
     entry: str,
     earned: Earnings,
+    within: int | None,
+    contact: str,
 ) -> None:
     """Write what the last page shows: the pay and, for those who played, the debriefing and the disclosure.
 
     Args:
         entry: the kind of link the participant came by, which determines how they are paid.
         earned: from `earnings_of`.
+        within: the days until the researchers pay, as promised; None: they have promised nothing.
+        contact: whom to ask about the pay; empty if the study names nobody.
     """
-    zero = rules.cents(rule.base * 0)
-    lines = [
-        {
-            "reason": _shown_reason(enrolment, reason),
-            "amount": texts.in_currency(amounts_due.get(reason, zero), rule.currency),
-        }
-        for reason in ("base", "bonus")
-    ]
-    lines[0]["because"] = texts.base_reason(rule, ending=enrolment.state, played=earned.played)
-    lines[1]["because"] = texts.bonus_reason(
-        rule, ending=enrolment.state, payoff=earned.payoff, game=_last_game(enrolment)
-    )
-    lost_pay = _lost_pay(rule, enrolment, amounts_due, earned)
+    total = rules.cents(sum(amounts_due.values(), Decimal(0)))
+    lines = pay_lines(enrolment.state, rule, amounts_due, earned, _games_of(enrolment))
     amounts = [
-        {"reason": _shown_reason(enrolment, reason), "amount": texts.in_currency(amount, rule.currency)}
+        {"reason": _shown_reason(enrolment.state, reason), "amount": texts.in_currency(amount, rule.currency)}
         for reason, amount in amounts_due.items()
     ]
     enrolment.earnings = {
         "amounts": amounts,
-        "lines": lines,
-        "total": texts.in_currency(sum(amounts_due.values(), start=zero), rule.currency),
-        "lost": texts.in_currency(lost_pay, rule.currency) if lost_pay else "",
+        "lines": [line.as_data(rule.currency) for line in lines],
+        "total": texts.in_currency(total, rule.currency),
+        "within": texts.paid_within(within),
+        "ask": texts.whom_to_ask(contact, entry),
         "purpose": purpose,
         "entry": entry,
     }
@@ -133,32 +130,91 @@ def show_earnings(
     enrolment.save(update_fields=["earnings"])
 
 
-def _last_game(enrolment: Enrolment) -> Any:
-    """Return the game the participant played last, or None."""
-    seat = Seat.objects.select_related("match").filter(enrolment=enrolment).order_by("-step").first()
-    return seat.match.configured() if seat is not None else None
+@dataclass(frozen=True)
+class Line:
+    """One line of the sum on the last page.
+
+    Attributes:
+        reason: "base", "bonus", "waiting", "limit" (of the bonus) or "lost" (by a wrong answer).
+        amount: in whole cents; the lines of a page add up to what is owed.
+        because: where the amount comes from.
+        game: the number of the match that it is for, if there are several.
+    """
+
+    reason: str
+    amount: Decimal
+    because: str = ""
+    game: int | None = None
+
+    def as_data(self, currency: str) -> dict[str, Any]:
+        amount = texts.in_currency(self.amount, currency)
+        return {"reason": self.reason, "amount": amount, "because": self.because, "game": self.game}
 
 
-def _lost_pay(
-    rule: rules.PayRule,
-    enrolment: Enrolment,
-    amounts_due: Mapping[str, Decimal],
-    earned: Earnings,
-) -> Decimal:
-    """Return what a wrong quiz answer cost: the pay for completing, less what is paid."""
-    if enrolment.state != State.FAILED_QUIZ:
-        return Decimal(0)
-    completing_pay = rules.due(rule, ending=State.COMPLETED, **earned.rule_inputs())
-    return sum(completing_pay.values(), Decimal(0)) - sum(amounts_due.values(), Decimal(0))
+def pay_lines(
+    ending: str, rule: rules.PayRule, amounts_due: Mapping[str, Decimal], earned: Earnings, games: Mapping[int, Any]
+) -> list[Line]:
+    """Return the sum on the last page, line by line; a wrong answer's cost is one line, however many were wrong.
+
+    Args:
+        games: of the participant's matches, by number.
+    """
+    owed, lost = dict(amounts_due), Decimal(0)
+    if ending == State.FAILED_QUIZ:
+        completing = rules.due(rule, ending=State.COMPLETED, **earned.rule_inputs())
+        lost = sum(owed.values(), Decimal(0)) - sum(completing.values(), Decimal(0))
+        if lost < 0:
+            ending, owed = State.COMPLETED, completing
+    because = texts.base_reason(rule, ending=ending, played=earned.played)
+    lines = [Line("base", rules.cents(owed.get("base", Decimal(0))), because)]
+    lines += _bonus_lines(ending, rule, rules.cents(owed.get("bonus", Decimal(0))), earned, games)
+    if lost < 0:
+        lines.append(Line("lost", lost, texts.lost_reason()))
+    return lines
+
+
+def _bonus_lines(
+    ending: str, rule: rules.PayRule, amount: Decimal, earned: Earnings, games: Mapping[int, Any]
+) -> Iterator[Line]:
+    """Yield a line for the bonus; with several matches, one for each; and one for what the bonus's limits change."""
+    counted = earned.counted if rule.endings.get(ending) == "base_and_bonus" else ()
+    if not counted:
+        because = texts.bonus_reason(rule, ending=ending, result=None, game=None, waited=earned.waited)
+        yield Line(_shown_reason(ending, "bonus"), amount, because)
+        return
+    own = [earned.own[result.number] for result in counted if earned.own]
+    parts, change = rules.bonus_parts(rule, [(result.payoff, result.share) for result in counted], own)
+    part_of = dict(zip((result.number for result in counted), parts, strict=True))
+    for result in earned.results:
+        game = games[result.number]
+        if result.number not in part_of:
+            because = _("{earned}; this game does not count").format(earned=texts.earned_in(game, result.payoff))
+        elif own:
+            bonus = texts.in_currency(earned.own[result.number], rule.currency)
+            because = _("{earned}, which pays {bonus}").format(earned=texts.earned_in(game, result.payoff), bonus=bonus)
+        else:
+            because = texts.bonus_reason(rule, ending=ending, result=(result.payoff, result.share), game=game)
+        if len(parts) > 1:
+            because = _("{reason}, divided by {games} games").format(reason=because, games=len(parts))
+        number = result.number if len(earned.results) > 1 else None
+        yield Line("bonus", part_of.get(result.number, rules.cents(Decimal(0))), because, number)
+    if change:
+        yield Line("limit", change, texts.limit_reason(rule, change))
+
+
+def _games_of(enrolment: Enrolment) -> dict[int, Any]:
+    """Return the games of the participant's matches by their numbers."""
+    seats = Seat.objects.select_related("match").filter(enrolment=enrolment).order_by("step")
+    return {number: seat.match.configured() for number, seat in enumerate(seats, start=1)}
 
 
 def _entry_kind(enrolment: Enrolment) -> str | None:
     return Identity.objects.filter(enrolment=enrolment).values_list("recruiter", flat=True).first()
 
 
-def _shown_reason(enrolment: Enrolment, reason: str) -> str:
+def _shown_reason(ending: str, reason: str) -> str:
     """Return the reason as shown to the participant: pay for waiting is a bonus with its own name."""
-    return "waiting" if reason == "bonus" and enrolment.state == State.NO_PARTNER else reason
+    return "waiting" if reason == "bonus" and ending == State.NO_PARTNER else reason
 
 
 def has_substitute_moves(enrolment: Enrolment, counts: Collection[str]) -> bool:
@@ -187,6 +243,8 @@ class Earnings:
         waited: seconds of waiting for a group that never formed.
         games: with several matches, each one's number, payoff, share and whether it counts, and its own bonus.
         bonus: if a game pays by a rule of its own: the mean of the bonuses of the matches that count.
+        results, counted: of the finished matches, and of those that the bonus is computed from.
+        own: each match's bonus by its number, if a game pays by a rule of its own.
         played: how much of all matches of the session was played, from 0 to 1; 0 if the ending's pay does not ask.
         until: the number of the last event that `played` counts, by the match's uid.
     """
@@ -198,6 +256,9 @@ class Earnings:
     played: float = 0
     until: Mapping[str, int] = field(default_factory=dict)
     bonus: Decimal | None = None
+    results: Sequence[Result] = ()
+    counted: Sequence[Result] = ()
+    own: Mapping[int, Decimal] = field(default_factory=dict)
 
     def rule_inputs(self) -> dict[str, Any]:
         """Return the numbers that `plans.pay.due` reads."""
@@ -228,7 +289,8 @@ def earnings_of(enrolment: Enrolment, plan: Plan) -> Earnings:
     if rule.endings.get(enrolment.state) == "base_after_half":
         played, until = _played(enrolment, matches)
     bonus = mean_bonus(rule, own, counted_numbers)
-    return Earnings(payoff, share, waited, games, played, until, bonus)
+    counted = [result for result in results if result.number in counted_numbers]
+    return Earnings(payoff, share, waited, games, played, until, bonus, results, counted, own)
 
 
 def matches_in(enrolment: Enrolment) -> int:

@@ -321,7 +321,7 @@ class PlannedGame:
         stage = self.stage
         comprehension = stage.comprehension.questions if stage.comprehension is not None else ()
         questions = match.questions if comprehension == "default" else len(comprehension)
-        questions += match.questions if stage.quiz else 0
+        questions += stage.quiz
         reading = _reading(match.words + len(stage.examples.split()))
         pages = 2 + stage.quiz + (stage.comprehension is not None)
         around = reading + pages * SECONDS_PER_PAGE + questions * SECONDS_PER_QUESTION

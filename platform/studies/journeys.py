@@ -409,8 +409,7 @@ def _game(stage: stages.Game, way: Way) -> Steps:
     """Return the steps of a game: instructions, comprehension, for each match its lobby and play, the quiz."""
     play = _Play(stage, way)
     steps = [*play.instructions(play.role(1), asks_code_word=not way.played)]
-    if stage.comprehension is not None:
-        steps.append(play.comprehension())
+    steps += play.comprehension()
     for repeat in range(1, stage.repeats + 1):
         if repeat > 1:
             steps += play.instructions(play.role(repeat), asks_code_word=False)
@@ -458,9 +457,11 @@ class _Play:
         own = self.stage.instructions
         published = self.way.version.frozen["published"].get(self.stage.game) if own == DEFAULT_TEXT else self.template
         shown = {"instructions": self.template, "amounts": self.stage.amounts, "published": published}
-        pay = self.rule.model_dump(mode="json", exclude={"endings"})
+        if self.plan.told.bonus == "shown":
+            note = texts.counted_matches(self.plan.pay.bonus.of, matches_of(self.plan.journey))
+            shown |= {"pay": self.rule.model_dump(mode="json", exclude={"endings"}), "pay_note": note}
         config = self.game.config.model_dump(mode="json")
-        return {"game": self.stage.game, "config": config, "role": role, "texts": {**shown, "pay": pay}}
+        return {"game": self.stage.game, "config": config, "role": role, "texts": shown}
 
     def instructions(self, role: Role, *, asks_code_word: bool) -> Steps:
         """Return the instructions; nothing if the participant has just read the same."""
@@ -496,18 +497,22 @@ class _Play:
             return self.way.outlook.longest is not None
         return any(len(people_in(seats_of(stage))) > 1 for stage, _lobby in all_games(self.plan.journey))
 
-    def comprehension(self) -> dict[str, Any]:
-        asked = self.stage.comprehension
-        assert asked is not None
+    def comprehension(self) -> Steps:
+        """Return the questions about the rules before play; nothing if there are none."""
+        asked, role = self.stage.comprehension, self.role(1)
+        if asked is None or (asked.questions == "default" and not self.game.comprehension(role)):
+            return []
         questions = None if isinstance(asked.questions, str) else [each.model_dump() for each in asked.questions]
-        return {
-            "kind": "comprehension",
-            "stage": self.name,
-            **self.about(self.role(1)),
-            "questions": questions,
-            "tries": asked.tries,
-            "failed": asked.failed,
-        }
+        return [
+            {
+                "kind": "comprehension",
+                "stage": self.name,
+                **self.about(role),
+                "questions": questions,
+                "tries": asked.tries,
+                "failed": asked.failed,
+            }
+        ]
 
     def match(self, repeat: int) -> Steps:
         """Return the steps of one match, preceded by the lobby if several participants play it together."""

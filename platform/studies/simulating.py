@@ -164,7 +164,7 @@ def simulated(setting: Setting, seed: int, *, measured: bool = False) -> Simulat
         decisions=mean(people.values()) if people else 0.0,
         waiting=waiting / (len(people) or 1),
         words=len(game.instructions(setting.people[0], setting.template or None).split()) if people else 0,
-        questions=len(game.quiz(setting.people[0])) if people else 0,
+        questions=len(game.comprehension(setting.people[0])) if people else 0,
         results=tuple((payoffs[role], game.pay_share(play.state, role)) for role in people) if payoffs else (),
         uses=tuple(
             (agents[role], _use(agents[role], role, role_turns, log, setting.template or None))

@@ -10,6 +10,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
 from games.interface import Game, Role
+from participants.states import WITHOUT_ASSIGNMENT
 from plans import stages
 from plans.checking import matches_of
 from plans.pay import HALF, PayRule, in_currency, least_of, shown_bonus
@@ -181,21 +182,80 @@ def base_reason(rule: PayRule, *, ending: str, played: float) -> str:
     return _("you had played half or more") if played >= HALF else _("you had played less than half")
 
 
-def bonus_reason(rule: PayRule, *, ending: str, payoff: float | None, game: Game[Any, Any] | None) -> str:
-    """Return the short reason shown beside the bonus on the last page."""
+def bonus_reason(
+    rule: PayRule, *, ending: str, result: tuple[float, float] | None, game: Game[Any, Any] | None, waited: float = 0
+) -> str:
+    """Return the short reason shown beside the bonus on the last page.
+
+    Args:
+        result: the payoff and the share of the match that is paid; None if there is none.
+        waited: seconds of waiting for a group that never formed.
+    """
     pay = rule.endings.get(ending, "nothing")
     if pay == "base_and_average":
         return _("the average bonus, since the game stopped through no fault of yours")
     if ending == "no_partner" and rule.waiting_rate:
-        return _("for the time that you waited")
+        return _("you waited {time}, paid at {rate} an hour").format(
+            time=seconds_in_words(round(waited)), rate=_amount(rule, rule.waiting_rate)
+        )
     if pay != "base_and_bonus":
         return _("this ending pays no bonus")
-    if payoff is None or game is None:
+    if result is None or game is None:
         return _("no game was finished")
     if rule.rule == "fixed" or game.pays_alike():
         return _("the same for everyone who finishes")
+    payoff, share = result
+    if rule.rule == "linear":
+        return _("{earned}, times {rate}").format(earned=earned_in(game, payoff), rate=_rate(rule))
+    return _("{earned}, {percent} of {most}").format(
+        earned=earned_in(game, payoff), percent=f"{100 * share:.4g}%", most=_amount(rule, 2 * rule.announced_average)
+    )
+
+
+def earned_in(game: Game[Any, Any], payoff: float) -> str:
+    """Return what a participant earned or lost in a match, in the game's unit."""
     text = _("you lost {amount} in the game") if payoff < 0 else _("you earned {amount} in the game")
     return text.format(amount=game.money(abs(payoff)))
+
+
+def lost_reason() -> str:
+    """Return the reason shown beside the pay that wrong answers after the game cost."""
+    return _("not every answer after the game was right")
+
+
+def limit_reason(rule: PayRule, change: Decimal) -> str:
+    """Return which limit of the bonus changed it by this amount."""
+    if change > 0:
+        return _("a bonus is never below zero")
+    return _("a bonus is at most {most}").format(most=_amount(rule, rule.cap))
+
+
+def _rate(rule: PayRule) -> str:
+    """Return the rate of a linear rule with all its digits."""
+    digits = f"{rule.rate.normalize():f}"
+    return in_currency(rule.rate, rule.currency) if rule.rate == round(rule.rate, 2) else f"{digits} {rule.currency}"
+
+
+def paid_within(days: int | None) -> str:
+    """Return the sentence on when the researchers pay; empty if they promise nothing."""
+    if days is None:
+        return ""
+    return ngettext("They pay within {days} day.", "They pay within {days} days.", days).format(days=days)
+
+
+def whom_to_ask(contact: str, entry: str) -> str:
+    """Return the sentence on whom a participant asks about the pay.
+
+    Args:
+        entry: the kind of link the participant came by.
+    """
+    if contact:
+        ask = _("Ask {contact}, or use “Report a problem” below.").format(contact=contact)
+    elif entry in WITHOUT_ASSIGNMENT:
+        ask = _("Ask the people who invited you, or use “Report a problem” below.")
+    else:
+        ask = _("Ask the researchers through the site that brought you here, or use “Report a problem” below.")
+    return _("Questions about your pay? {ask} We read every report.").format(ask=ask)
 
 
 def leaving_promise(rule: PayRule) -> str:
@@ -238,6 +298,17 @@ def pay_promise(rule: PayRule, averages: Collection[Decimal] = (), *, alike: boo
     )
 
 
+def counted_matches(of: str, matches: int) -> str:
+    """Return from which of several matches the bonus is computed (`plans.pay.Bonus.of`); empty for one match."""
+    if matches == 1:
+        return ""
+    return {
+        "all": _("The bonus is computed from the average of your games."),
+        "last": _("The bonus is computed from your last game only."),
+        "random": _("The bonus is computed from one of your games, drawn at random at the end."),
+    }[of]
+
+
 def session_promise(of: str, matches: int, *, several: bool) -> str:
     """Return what the instructions say about several matches and their pay; empty for one match.
 
@@ -247,12 +318,7 @@ def session_promise(of: str, matches: int, *, several: bool) -> str:
     """
     if matches == 1:
         return ""
-    pay_sentence = {
-        "all": _("The bonus is computed from the average of your games."),
-        "last": _("The bonus is computed from your last game only."),
-        "random": _("The bonus is computed from one of your games, drawn at random at the end."),
-    }[of]
-    text = _("You play {number} games. {pays}").format(number=matches, pays=pay_sentence)
+    text = _("You play {number} games. {pays}").format(number=matches, pays=counted_matches(of, matches))
     if not several:
         return text
     return _("{says} They are not all the same. You will read the rules of each game before it begins.").format(
@@ -317,7 +383,9 @@ def default_consent(plan: Plan, outlook: Outlook) -> str:
         tasks = _("You will read the rules and play one game.")
     waiting_sentence = waiting_promise(plan, outlook.longest) if outlook.longest is not None else ""
     disclosure_text = outlook.disclosures[plan.told.others].get("words")
-    tasks = " ".join(filter(None, [tasks, disclosure_text, waiting_sentence]))
+    before = any(stage.comprehension is not None for stage in plan.games())
+    questions_first = _("Before you play, you answer a few questions about the rules.") if before else ""
+    tasks = " ".join(filter(None, [tasks, questions_first, disclosure_text, waiting_sentence]))
     rule = plan.pay.rule_for()
     pay = [pay_promise(rule, outlook.averages, alike=outlook.alike)]
     if len(outlook.averages) < 2:

@@ -13,7 +13,7 @@ const title = document.title;
 const token = location.pathname.split("/").filter(Boolean)[1];
 const STEP = `?step=${screen.dataset.step}`;   // a page left at an earlier match must not show a later one
 const POLL = 3000, SILENCE = 12000, SLOW = 3000, LOST_AFTER = 1500, SOON = 2000, LONG_WAIT = 10000;
-const DOUBLE_CLICK = 500, RELOADS = 1000;
+const DOUBLE_CLICK = 500, SERIES = 250, RELOADS = 1000;
 
 let last = Number(screen.dataset.last);
 let answering = screen.dataset.answering;
@@ -28,6 +28,7 @@ let madeAt = null;                    // when it was made
 let submitted = null;                 // the name of its form
 let after = null;                     // [form, name, value of its button]: sent once the note before it is saved
 let saveTimer = 0;                    // the timer that saves a note when typing stops
+let calmAt = 0, calming = 0;          // until when clicks do not count, and the timer
 let warned = null;                    // the fields of the move that needs confirmation
 let socket = null;
 let wait = 500;                       // before the next attempt to connect
@@ -57,16 +58,20 @@ function show(frame) {
     const sent = pending;
     if (sent && sent.answering !== answering) pending = null;
     if (sent && !pending && !over && isNote(submitted)) keepLaterText(sent);
-    Idiomorph.morph(screen, frame.html, { morphStyle: "innerHTML", ignoreActiveValue: same });
+    Idiomorph.morph(screen, frame.html, { morphStyle: "innerHTML", ignoreActiveValue: same, callbacks: { beforeAttributeUpdated: mayChange } });
     restoreDraft();
     if (pending) freeze(formNamed(submitted), true);
     else keepPending();
     if (sent && !pending) refocus();
-    if (!same && !(sent && isNote(submitted))) absorbSecondClick();
+    if (sent?.["!replaces"]) confirmChange(sent["!replaces"]);
+    if (!same && !(sent && isNote(submitted))) {
+      absorbClicks(DOUBLE_CLICK);
+      if (isOwnTurn()) turnToTask();
+    }
     if (!pending && after) submitNext();
     startCountdowns();
     document.dispatchEvent(new CustomEvent("parley:screen"));
-    if (!same) sight.begin();
+    if (!same) for (const record of [sight, tries]) record.begin();
     if (!same || over) announce(news());
   }
   awaits = frame.awaits;
@@ -79,10 +84,26 @@ function show(frame) {
   if (over && socket) disconnect(socket);
 }
 
-// The second click of a double click must not answer what has appeared after the first.
-function absorbSecondClick() {
+// What the player has unfolded stays open.
+const mayChange = (name, part) => !(name === "open" && part.localName === "details");
+// On a phone, the task may be on the tab that is not shown (panes.js).
+const turnToTask = () => document.dispatchEvent(new CustomEvent("parley:task"));
+
+// The further clicks of a double click, or of a series, must not answer what has appeared after the first.
+function absorbClicks(time) {
+  calmAt = Math.max(calmAt, Date.now() + time);
   screen.classList.add("fresh");
-  setTimeout(() => screen.classList.remove("fresh"), DOUBLE_CLICK);
+  clearTimeout(calming);
+  calming = setTimeout(() => screen.classList.remove("fresh"), calmAt - Date.now());
+}
+document.addEventListener("pointerdown", () => { if (screen.classList.contains("fresh")) absorbClicks(SERIES); });
+
+// A sealed answer was replaced: its form now names the new one.
+function confirmChange(replaced) {
+  const place = screen.querySelector("details.change");
+  if (!place || place.querySelector('[name="!replaces"]').value === replaced) return;
+  place.open = false;
+  place.nextElementSibling.hidden = false;
 }
 
 // The submitted form is gone, or asks something new: move the focus to the new screen, so that it does not suggest the
@@ -185,6 +206,7 @@ function tick() {
   left = Math.max(0, Math.round((deadline - now) / 1000));
   write(clock.firstElementChild, clock.dataset[stopped ? connection.failure : extended ? "extra" : "time"]);
   write(clock.lastElementChild, asTime(left));
+  clock.classList.toggle("brief", !stopped && !extended);
   clock.classList.toggle("short", !stopped && (extended || left <= 30));
   for (const mark of [10, 30]) if (before > mark && left <= mark && !stopped) announce(`${left} ${announcer.dataset.left}`);
   if (left === 0 && Date.now() - lastRequestAt > SOON) sync();
@@ -237,6 +259,7 @@ function waitForOthers(news) {
   updateTitle();
   refocus();
   announce(`${place.dataset.answered} ${news.awaited}`);
+  if (place.hasAttribute("data-changeable")) sync(null);     // brings the form with which the answer can be changed
 }
 
 // ---- while an opponent thinks: its text so far, and what happens if it doesn't answer -----------------
@@ -289,6 +312,7 @@ document.addEventListener("submit", (event) => {
   const sure = event.submitter?.name === "!sure" && warned?.["!form"] === form.dataset.move;
   pending = sure ? { ...warned, "!sure": "yes" } : Object.fromEntries(new FormData(form, event.submitter));
   pending["!sight"] = sight.taken();
+  pending["!tries"] = tries.taken();
   submitted = form.dataset.move;
   madeAt = Date.now();
   hideWarning(form);
@@ -312,6 +336,7 @@ function showOutcome(message) {
   pending = after = null;
   keepPending();
   freeze(formNamed(submitted), false);
+  turnToTask();
   if (message.type === "warning") return showWarning(sent, message);
   if (message.type === "refused") showErrors(message.errors);
   else note.textContent = message.reason;
@@ -325,7 +350,7 @@ function showWarning(sent, { words, button }) {
   place.querySelector("p").textContent = words;
   place.hidden = false;
   place.querySelector("button").textContent = button;
-  absorbSecondClick();
+  absorbClicks(DOUBLE_CLICK);
   place.querySelector("button").focus();
   place.scrollIntoView({ block: "nearest" });
 }
@@ -439,15 +464,16 @@ function fieldsOf(form) {
   return [...form.elements].filter((field) => field.name && !["hidden", "submit"].includes(field.type));
 }
 
-document.addEventListener("input", (event) => {
-  const form = event.target.form;
-  if (!form?.dataset.move) return;
+function keepDraft(form) {
+  if (!form?.dataset?.move) return;
   hideWarning(form);
   if (draft.question !== answering) draft = { question: answering, forms: {} };
   const filled = fieldsOf(form).filter((field) => !["checkbox", "radio"].includes(field.type) || field.checked);
   draft.forms[form.dataset.move] = filled.map((field) => [field.name, field.value]);
   stored(JSON.stringify(draft));
-});
+}
+document.addEventListener("input", (event) => keepDraft(event.target.form));
+document.addEventListener("parley:filled", (event) => keepDraft(event.target));   // by a script, at a click
 
 // Remove an error when its field is edited; the server checks again.
 document.addEventListener("input", (event) => {
@@ -537,9 +563,9 @@ function send(message) {
   return true;
 }
 
-function sync() {
+function sync(known = last) {
   lastRequestAt = Date.now();
-  if (!send({ type: "sync", last })) post(pending);
+  if (!send({ type: "sync", last: known })) post(pending);
 }
 
 setInterval(() => {

@@ -86,3 +86,12 @@ def test_pay_examples_do_not_name_the_benchmark(rival):
     examples = configure(Duopoly, {"rival": rival}).pay_examples("firm_1")
     assert [example.share for example in examples] == [0.5, 1.0]
     assert not any(word in example.words for example in examples for word in ("price", "each firm", "best"))
+
+
+def test_pages_list_own_prices_with_what_came_of_them_and_the_rivals():
+    play = play_prices((3.4, 4), (3.5, 1.2), periods=3)
+    best, _last = play.game.attempts(play.view("firm_1"))
+    assert (best.entries, best.best) == ("Price: 3.4", ("highest profit so far",))
+    assert best.facts == (("Sold", "51.39"), ("Your profit", "61.67"), ("Firm 2's price", "4"))
+    alone = play_prices(3, rival=False, periods=2)
+    assert [label for label, _shown in alone.game.attempts(alone.view("firm_1"))[0].facts] == ["Sold", "Your profit"]

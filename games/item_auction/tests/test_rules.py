@@ -113,7 +113,31 @@ def test_two_rule_bidders_bid_four_times_each():
 
 def test_estimates_are_rounded_down():
     game = auction({"start_price": 100, "true_value": 7123})
-    assert game.estimate("p1", 0) == 7835
+    assert game.estimate(start(game, 1)[0].state, "p1", 0) == 7835
+
+
+def test_drawn_estimates_are_private_and_their_mean_is_the_true_value():
+    game = auction({"start_price": 100}, {"start_price": 1000}, values="drawn", budget=9000)
+    play, events = start(game, 4)
+    draws = [event.data for event in events if event.kind == "draw"]
+    assert [(draw["name"], draw["known_to"]) for draw in draws] == [
+        (f"estimates of {role}", [role]) for role in game.roles()
+    ]
+    estimates = [draw["value"] for draw in draws]
+    assert all(50 <= one <= 350 and 500 <= other <= 3500 for one, other in estimates)
+    worth = sum(one for one, _other in estimates) // 3
+    for role, bid in (("p1", 100), ("p2", None), ("p3", None)):
+        play, events = submit(play, role, {"bid": bid})
+    assert play.game.profit(play.state, "p1") == worth - 100
+    assert next(block for block in play.view("p2") if block.key == "sale").facts[2].value == worth
+
+
+def test_bid_is_asked_about_only_above_what_the_item_can_be_worth():
+    game = auction({"start_price": 100}, values="drawn", budget=9000)
+    state = start(game, 4)[0].state
+    most = (game.estimate(state, "p1", 0) + 2 * 350) // 3
+    assert game.warning(state, "p1", Bid(bid=most)) is None
+    assert "you lose money" in game.warning(state, "p1", Bid(bid=most + 1)).words
 
 
 def test_rank_correlation_uses_average_ranks():

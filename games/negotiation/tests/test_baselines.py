@@ -238,6 +238,16 @@ class TestQuiz:
         assert question.answer in question.options
         assert negotiation(scale=scale, buyer_factor=own_factor, complete_information=False).quiz("bob") == (question,)
 
+    @given(factor=FACTORS, scale=st.sampled_from([1e2, 1e4, 1e6]) | st.floats(0.1, 1e6))
+    def test_questions_before_play_depend_only_on_own_value(self, factor, scale):
+        game = negotiation(scale=scale, seller_factor=factor)
+        own, earnings, rejecting = game.comprehension("alice")
+        assert (own,) == game.quiz("alice")
+        assert len(earnings.options) == 4
+        assert rejecting.answer == "The player who rejected names the next price"
+        hidden = negotiation(scale=scale, seller_factor=factor, buyer_factor=2 * factor, complete_information=False)
+        assert hidden.comprehension("alice") == game.comprehension("alice")
+
     def test_options_are_ordered_and_answer_has_no_fixed_position(self):
         questions = [
             negotiation(seller_factor=factor, scale=scale).quiz("alice")[0]

@@ -79,6 +79,15 @@ def test_invalid_configurations_are_refused(config):
         configure(Patience, config)
 
 
+def test_all_choices_are_shown_after_the_last_question_and_none_before():
+    play, _events = start(configure(Patience, {**YEAR, "order": "ascending"}), 1)
+    while not play.over:
+        assert [block.key for block in play.view("agent")] == ["status", "options", "progress"]
+        play, _events = submit(play, "agent", {"choice": "A"})
+    *_others, choices = play.view("agent")
+    assert [row[2] for row in choices.rows[:2]] == ["the money now", "the money later"]
+
+
 def test_other_letters_are_refused():
     play, _events = start(configure(Patience, YEAR), 1)
     with pytest.raises(Refused):

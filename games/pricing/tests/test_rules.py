@@ -9,7 +9,7 @@ import pytest
 
 from games.errors import BadConfig, Refused
 from games.play import configure, script_move, start, submit
-from games.pricing.market import Instance, draw_hidden, draw_public
+from games.pricing.market import Instance, draw_hidden, draw_public, numbered
 from games.pricing.rules import Pricing
 
 
@@ -62,7 +62,7 @@ def test_exchange_rate_drifts_and_oscillates():
 @pytest.mark.parametrize("seed", range(5))
 def test_no_other_prices_earn_more_than_the_optimum(seed):
     drawn = draw_hidden("medium", "periodic", 50, Random(f"h{seed}"))
-    costs = draw_public("medium", 2, Random(f"p{seed}"))
+    costs = draw_public(numbered("medium"), 2, Random(f"p{seed}"))
     products_drawn = zip(costs.items(), drawn.pop("products"), strict=True)
     products = [{"id": name, "cost": cost, **demand} for (name, cost), demand in products_drawn]
     instance = Instance.model_validate_json(json.dumps({"products": products, **drawn}))
@@ -134,3 +134,21 @@ def test_scores_of_scripts():
         scores[script] = play.metrics()["score"]
     assert scores["optimum"] == pytest.approx(1)
     assert 0.5 < scores["climb"] < 1
+
+
+def test_pages_list_the_prices_that_the_history_tells_of_and_pin_the_best():
+    products = [product(1, 2.4, 1.1, 3), product(2, 2.7, 1.6, 6)]
+    play, _events = start(configure(Pricing, {"periods": 3, "instance": {"products": products}}), 1)
+    for one, other in ((8, 20), (9, 99_999)):
+        play, _events = submit(play, "agent", {"prices": {"Product_1": one, "Product_2": other}})
+    best, last = play.game.attempts(play.view("agent"))
+    assert (best.period, best.entries, last.entries) == (
+        "1",
+        "Product_1: 8, Product_2: 20",
+        "Product_1: 9, Product_2: 99,999",
+    )
+    profit = sum(round(value, 2) for value in play.state.sales[0].profits.values())
+    assert best.facts == (("Profit", f"{profit:g}"),)
+    assert (best.best, last.best) == (("highest profit so far",), ())
+    alone = play_one_period(products[:1], [8])
+    assert [label for label, _shown in alone.game.attempts(alone.view("agent"))[0].facts] == ["Sold", "Profit"]

@@ -34,7 +34,7 @@ def procurement(**config) -> Procurement:
 
 def play_plans(*plans: tuple[int, ...], **config):
     """Return the play after these plans, each given as a quantity per offer."""
-    play, _events = start(procurement(periods=len(plans), **config), 1)
+    play, _events = start(procurement(**{"periods": len(plans), **config}), 1)
     for quantities in plans:
         plan = {f"Offer_{number}": quantity for number, quantity in enumerate(quantities, start=1)}
         play, _events = submit(play, "agent", {"plan": plan})
@@ -168,3 +168,14 @@ def test_ten_thousand_random_plans_do_not_beat_the_optimum(level):
         candidate = game.scripts["random"](game, play.state, "agent", rng)["plan"]
         assert not problem(game, drawn, candidate), "only feasible plans are a valid comparison"
         assert drawn.workers(candidate) <= best + 1e-9
+
+
+def test_pages_list_the_plans_that_the_history_tells_of_and_pin_the_best():
+    play = play_plans((2, 1, 0, 0), (0, 0, 4, 2), (3, 0, 5, 0), periods=4)
+    first, failed, best = play.game.attempts(play.view("agent"))
+    assert (first.period, first.entries, first.best) == ("1", "2 × Offer_1, 1 × Offer_2", ())
+    assert first.facts == (("Workers supported", "4.24"), ("Cost", "$12"))
+    assert failed.facts[0][1].startswith("Offer_4 needs at least 5 units") and not failed.best
+    assert best.best == ("most workers so far",)
+    nothing = play_plans((0, 0, 0, 0), periods=2)
+    assert [attempt.best for attempt in nothing.game.attempts(nothing.view("agent"))] == [()]

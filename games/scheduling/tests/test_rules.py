@@ -13,7 +13,7 @@ import pytest
 from games.contract import seen
 from games.errors import BadConfig, Refused
 from games.play import configure, script_move, start, submit
-from games.scheduling.instances import KINDS, Instance, draw
+from games.scheduling.instances import KINDS, Instance, draw, numbered
 from games.scheduling.rules import Scheduling
 
 INSTANCE = {
@@ -76,7 +76,7 @@ def test_incomplete_ranking_is_refused_by_name():
 
 
 def instance(n: int, kind: str, seed: int) -> Instance:
-    return Instance.model_validate_json(json.dumps(draw(n, kind, Random(seed))))
+    return Instance.model_validate_json(json.dumps(draw(*numbered(n), kind, Random(seed))))
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -145,3 +145,16 @@ def test_practice_period_is_not_announced_as_the_last_one():
     assert "last one" not in str(seen(play, "agent"))
     play, _events = submit(play, "agent", script_move(play, "agent", "random"))
     assert "last one" not in str(seen(play, "agent"))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_known_blocking_pairs_are_those_that_the_reports_prove(seed):
+    play, _events = start(configure(Scheduling, {"level": "basic", "periods": 12}), seed)
+    while not play.over:
+        play, _events = submit(play, "agent", script_move(play, "agent", "random"))
+    attempts = play.game.attempts(play.view("agent"))
+    known = [int(dict(attempt.facts)["Known blocking pairs"]) for attempt in attempts]
+    for count, made in zip(known, play.state.attempts, strict=True):
+        assert len(made.told) <= count <= made.blocking
+    pinned = [at for at, attempt in enumerate(attempts) if attempt.best]
+    assert pinned == [max(at for at, count in enumerate(known) if count == min(known))]

@@ -109,3 +109,12 @@ def test_optimum_is_the_efficient_point():
     play = finished(configure(TaskAllocation, {"instance_seed": 2}), "optimum")
     assert play.metrics()["litmus"] == pytest.approx(1)
     assert play.metrics()["efficiency_share"] == pytest.approx(1)
+
+
+def test_pages_list_periods_by_the_sizes_that_workers_had_and_pin_the_best_of_each_aim():
+    instance = {"productivities": {"W1": 2, "W2": 6}, "tasks": [[20, 40], [30, 10]]}
+    play = play_assignments({"T1": "W1", "T2": "W2"}, {"T3": "W1", "T4": "W2"}, instance=instance)
+    first, second = play.game.attempts(play.view("agent"))
+    assert (first.entries, second.entries) == ("W1: 20, W2: 40", "W1: 30, W2: 10")
+    assert first.facts == (("Revenue", "280"), ("Revenue per size", "4.67"), ("Pay gap", "20"))
+    assert (first.best, second.best) == (("most revenue per size",), ("narrowed the pay gap most",))

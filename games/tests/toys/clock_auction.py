@@ -109,8 +109,8 @@ class ClockAuction(Game[AuctionConfig, State]):
     def instruction_template(cls) -> str:
         return "Stay or drop out as the price rises. Hold back {{ reserve|money }}."
 
-    def quiz(self, role: Role) -> tuple[Question, ...]:
-        return (Question("drop", "Can you come back?", ("Yes", "No"), "No"),)
+    def comprehension(self, role: Role) -> tuple[Question, ...]:
+        return (Question("drop", "Can you come back?", ("Yes", "No"), "No", "Who leaves is out."),)
 
     def secrets(self, role: Role) -> frozenset[str]:
         return frozenset(f"reserves[{index}]" for index, other in enumerate(self.roles()) if other != role)

@@ -78,13 +78,14 @@ class Guessing(Game[GuessingConfig, State]):
     def instruction_template(cls) -> str:
         return "Name a number from 0 to {{ upper }}. The closest to {{ fraction|percent }} of the mean wins."
 
-    def quiz(self, role: Role) -> tuple[Question, ...]:
+    def comprehension(self, role: Role) -> tuple[Question, ...]:
         return (
             Question(
                 "runs",
                 "How often do you play?",
                 tuple(str(self.config.runs + i) for i in range(3)),
                 str(self.config.runs),
+                "The rules say how often.",
             ),
         )
 

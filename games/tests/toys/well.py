@@ -21,7 +21,6 @@ from games.interface import (
     MoveData,
     MoveWarning,
     Payoffs,
-    Question,
     Role,
     Said,
     Series,
@@ -103,9 +102,6 @@ class Well(Game[WellConfig, State]):
     @classmethod
     def instruction_template(cls) -> str:
         return "Pump for {{ periods }} periods. If you pump more than flows in, you get nothing."
-
-    def quiz(self, role: Role) -> tuple[Question, ...]:
-        return ()
 
     def setup(self, chance: Chance) -> State:
         return State(chance.draw("flow", lambda rng: rng.randint(1, self.config.highest_flow), known_to=[]))

@@ -208,8 +208,7 @@ def test_only_owners_create_tokens(client, study, owner, role):
     client.force_login(owner)
     assert study.title not in client.get(reverse("admin:api_token_add")).content.decode()
     page = client.post(
-        reverse("admin:api_token_add"),
-        {"study": study.pk, "name": "robot", "scopes": ["read", "manage"], "days": "7"},
+        reverse("admin:api_token_add"), {"study": study.pk, "name": "robot", "scopes": ["read", "manage"], "days": "7"}
     )
     assert page.status_code == 200 and "Select a valid choice" in page.content.decode()
     assert not Token.objects.exists()

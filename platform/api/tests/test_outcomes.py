@@ -8,7 +8,6 @@ from urllib.parse import urlsplit
 
 import jwt
 import pytest
-from django.contrib.auth.models import User
 from django.test import Client, override_settings
 from django.urls import reverse
 from django.utils import timezone
@@ -27,9 +26,8 @@ from participants.models import Enrolment
 from participants.states import State
 from recruiters import otree
 from recruiters.models import Identity, OtreeServer
-from rights.members import give
-from rights.roles import Role
 from studies.models import Study
+from studies.tests import kit
 
 RETURN_TO = "https://otree.example/lab/InitializeParticipant/abc123xy"
 PERSON = {"sub": "abc123xy", "round": "parley/1", "session": "s3ss10n0", "group": 1}
@@ -210,7 +208,7 @@ def test_the_last_page_says_that_the_experiment_pays(study):
     person = Enrolment.objects.get()
     finish(person)
     page = text(Client().get(person.get_absolute_url()))
-    assert "This is paid by the experiment that brought you here" in page and "researchers" not in page
+    assert "experiment that brought you here" in page and "researchers approve" not in page
     other_person = building.complete(building.new_study(slug="other"), worker="A1WORKER")
     page = text(Client().get(other_person.get_absolute_url()))
     assert "Once the researchers approve it" in page and "by the experiment that brought" not in page
@@ -421,13 +419,7 @@ def test_no_other_operation_works_without_a_bearer_token():
 
 # ---- testing the connection --------------------------------------------------------------------------
 
-TESTED = {
-    "back": "https://otree.example/lab",
-    "rounds": 1,
-    "cells": [],
-    "roles": [],
-    "currency": "USD",
-}
+TESTED = {"back": "https://otree.example/lab", "rounds": 1, "cells": [], "roles": [], "currency": "USD"}
 """What oTree says about a session that is in order."""
 
 
@@ -451,11 +443,7 @@ def test_a_session_that_could_not_work_is_refused_with_the_reason(study, claims,
 
 
 @pytest.mark.parametrize(
-    ("changes", "problem"),
-    [
-        ({"status": "paused"}, "not open"),
-        ({"via": "codes"}, "choose “an oTree experiment”"),
-    ],
+    ("changes", "problem"), [({"status": "paused"}, "not open"), ({"via": "codes"}, "choose “an oTree experiment”")]
 )
 def test_a_study_that_admits_no_one_is_named(study, changes, problem):
     if "via" in changes:
@@ -496,10 +484,7 @@ def test_the_link_key_is_shown_once_when_the_server_is_added(client, admin_user)
 @pytest.mark.parametrize("role", ["viewer", "editor", ""])
 def test_only_owners_choose_the_otree_server(client, db, role):
     study = building.new_study()
-    user = User.objects.create_user("staff", is_staff=True)
-    if role:
-        give(study, user=user, role=Role(role), by=None)
-    client.force_login(user)
+    kit.staff(client, study, role=role)
     form_data = {"study": "splitting", "addresses": "http://127.0.0.1:8001"}
     page = client.post(reverse("admin:recruiters_otreeserver_add"), form_data)
     assert page.status_code == 200 and study.title not in text(page)
@@ -510,9 +495,7 @@ def test_only_owners_choose_the_otree_server(client, db, role):
 
 def test_an_owner_chooses_among_their_own_studies(client, db):
     own_study, other_study = building.new_study(), building.new_study(slug="elsewhere", title="Someone else's")
-    user = User.objects.create_user("staff", is_staff=True)
-    give(own_study, user=user, role=Role.OWNER, by=None)
-    client.force_login(user)
+    kit.staff(client, own_study, role="owner")
     add = reverse("admin:recruiters_otreeserver_add")
     assert own_study.slug in text(client.get(add)) and other_study.slug not in text(client.get(add))
     for slug in (other_study.slug, own_study.slug):

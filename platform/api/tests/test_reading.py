@@ -194,9 +194,7 @@ def test_the_number_of_queries_does_not_grow_with_the_matches(study, read_token)
         for i in range(number):
             building.complete(study, worker=f"{number}-{i}")
         get("/studies/splitting/matches", read_token)
-        with CaptureQueriesContext(
-            connection,
-        ) as queries:
+        with CaptureQueriesContext(connection) as queries:
             get("/studies/splitting/matches", read_token, include=["config", "events"])
             get("/studies/splitting/results", read_token)
         query_counts.append(len(queries))

@@ -8,6 +8,7 @@ import pytest
 
 from checks import code_word
 from games import registry
+from games.examples import cases
 from participants.markdown import to_html
 
 TEXTS = {
@@ -90,3 +91,18 @@ def test_sentence_does_not_precede_a_list_in_any_games_instructions(game):
         (index,) = (i for i, paragraph in enumerate(paragraphs) if "**zebra**" in paragraph)
         following = paragraphs[index + 1].lstrip() if index + 1 < len(paragraphs) else ""
         assert not following.startswith(("- ", "* ", "1.", "|"))
+
+
+@pytest.mark.every_case
+@pytest.mark.parametrize("game", registry.keys())
+def test_word_is_found_early_in_every_games_instructions(game):
+    """The first third, unless the first paragraph of running text alone is longer."""
+    for case in cases(game):
+        for role in case.game.people():
+            html = to_html(code_word.hide(case.game.instructions(role), "zebra"))
+            assert html.index("zebra") < 0.5 * len(html)
+
+
+def test_word_precedes_the_only_paragraph():
+    assert code_word.hide("# Rules\n\nAll is said.", "zebra").split("\n\n")[2] == "All is said."
+    assert "zebra" in code_word.hide("", "zebra")

@@ -61,11 +61,18 @@ class TestComprehension:
         assert visitor.send(q1="Alice").status_code == 302
         assert Verdict.objects.get().tries == [{"q1": "Bob", "q2": "twice"}, {"q1": "Alice"}]
 
-    def test_own_quiz_is_explained_by_the_rules(self):
+    def test_the_games_own_questions_are_explained(self):
         visitor = quizzed(questions=None)
         visitor.see()
-        page = visitor.refused(loss_rate="20%")
-        assert "10%" in text_of(page).split("is not right.")[1][:400]
+        page = text_of(visitor.refused(loss_rate="20%", rejecting="The other player makes the next offer"))
+        assert page.count("is not right.") == 1
+        assert "For you, money loses 10% of its value with every round" in page.split("is not right.")[1][:200]
+
+    def test_own_questions_without_an_explanation_are_explained_by_the_rules(self):
+        asked = {"text": "How much value does money lose for you?", "options": ["0%", "10%"], "answer": "10%"}
+        visitor = quizzed(questions=[asked])
+        visitor.see()
+        assert "Waiting costs you" in text_of(visitor.refused(q1="0%")).split("is not right.")[1][:400]
 
     def test_every_question_must_be_answered(self):
         visitor = quizzed()

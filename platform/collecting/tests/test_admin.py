@@ -8,7 +8,6 @@ from dataclasses import replace
 from decimal import Decimal
 
 import pytest
-from django.contrib.auth.models import User
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.urls import reverse
@@ -30,8 +29,8 @@ from opponents.models import Call
 from plans.files import dumps, loads
 from plans.library import ready_made
 from plans.starting import plan_for
-from rights.members import give
 from rights.roles import Role
+from studies.tests.kit import staff
 from tests.visitors import text_of
 
 pytestmark = pytest.mark.django_db
@@ -39,22 +38,6 @@ Status = Collection.Status
 
 ADD = "/admin/collecting/collection/add/"
 ACTIONS = ["start", "pause", "retry", "budget"]
-
-
-@pytest.fixture
-def administrator(client: Client) -> User:
-    user = User.objects.create_superuser("boss", password="long enough 123")
-    client.force_login(user)
-    return user
-
-
-def staff(client: Client, role: Role | None = None) -> User:
-    """Return a staff user with this role in every collection."""
-    user = User.objects.create_user("staff", password="long enough 123", is_staff=True)
-    for collection in Collection.objects.all() if role else ():
-        give(collection, user=user, role=role, by=None)
-    client.force_login(user)
-    return user
 
 
 def add(client: Client, *, slug: str = "scripts", **changes):
@@ -110,14 +93,14 @@ def collection_with(status: str, *, failed: int = 0, **changes) -> Collection:
 # ---- creating --------------------------------------------------------------------------------------------
 
 
-def test_games_and_published_collections_are_offered(client, administrator):
+def test_games_and_published_collections_are_offered(client, boss):
     page = client.get(ADD).content.decode()
     assert all(f'href="?game={key}"' in page for key in registry.keys())
     assert all(f'href="?preset={name}"' in page for name in ready_made("collections"))
 
 
 @pytest.mark.parametrize("key", registry.keys())
-def test_a_new_plan_can_be_created_as_it_is(client, administrator, key):
+def test_a_new_plan_can_be_created_as_it_is(client, boss, key):
     plan = client.get(ADD, {"game": key}).context["editor"]["plan"]
     answer = checked(client, plan)
     assert (answer["faults"], answer["totals"][0][1]) == ([], "1")
@@ -125,7 +108,7 @@ def test_a_new_plan_can_be_created_as_it_is(client, administrator, key):
     assert saved["url"] == page_of(Collection.objects.get())
 
 
-def test_a_published_collection_opens_in_the_editor(client, administrator):
+def test_a_published_collection_opens_in_the_editor(client, boss):
     editor = client.get(ADD, {"preset": "glee-llm-bargaining"}).context["editor"]
     assert editor["plan"] == ready_made("collections")["glee-llm-bargaining"].document
     answer = checked(client, editor["plan"])
@@ -134,15 +117,15 @@ def test_a_published_collection_opens_in_the_editor(client, administrator):
     assert client.get(ADD, {"preset": "moon"}).status_code == client.get(ADD, {"game": "moon"}).status_code == 404
 
 
-def test_a_collection_belongs_to_its_creator(client, administrator):
+def test_a_collection_belongs_to_its_creator(client, boss):
     add(client, agents=["script:fair", "script:haggler"], repetitions=2, seed=7)
     collection = Collection.objects.get()
-    assert (collection.status, collection.created_by) == (Status.READY, administrator)
+    assert (collection.status, collection.created_by) == (Status.READY, boss)
     assert (collection.seed, collection.planned, collection.items.count()) == (7, 8, 0)
     assert [record.by for record in Record.objects.filter(action="made")] == ["boss"]
 
 
-def test_every_value_is_in_the_plan(client, administrator):
+def test_every_value_is_in_the_plan(client, boss):
     agents = {
         "mine": {"endpoint": "openai", "model": "my-model", "tries_after_first": 1, "call_seconds": 30},
         "fair": {"script": "fair", "delay": 0.5},
@@ -161,7 +144,7 @@ def test_every_value_is_in_the_plan(client, administrator):
     assert planned_match(collection, 1).instructions == "Play, {{ you }}."
 
 
-def test_instructions_may_be_a_treatment_of_agents(client, administrator):
+def test_instructions_may_be_a_treatment_of_agents(client, boss):
     words = {"by": "wording", "values": {"give": "You give, {{ you }}.", "take": "You {{ wording }}."}}
     add(client, instructions=words, factors={"wording": {"levels": ["give", "take"]}})
     collection = Collection.objects.get()
@@ -169,7 +152,7 @@ def test_instructions_may_be_a_treatment_of_agents(client, administrator):
     assert texts == ["You give, {{ you }}.", '{% set wording = "take" %}\nYou {{ wording }}.']
 
 
-def test_tools_are_refused_for_endpoints_without_them(client, administrator, monkeypatch):
+def test_tools_are_refused_for_endpoints_without_them(client, boss, monkeypatch):
     without_tools = replace(endpoints.PRESETS["openai"], tools=False)
     monkeypatch.setattr(endpoints, "PRESETS", {**endpoints.PRESETS, "openai": without_tools})
     response = add(client, agents=["openai:m"], asking={"strategy": "tools"})
@@ -194,7 +177,7 @@ def test_tools_are_refused_for_endpoints_without_them(client, administrator, mon
         ({"lineups": Lineups(agents=("script:fair",), fixed={"carol": "script:fair"})}, "journey.0.seats", "carol"),
     ],
 )
-def test_faults_are_shown_at_their_place_and_create_nothing(client, administrator, changes, at, expected_text):
+def test_faults_are_shown_at_their_place_and_create_nothing(client, boss, changes, at, expected_text):
     plan = document(**{"agents": ["script:fair"], **changes})
     (fault,) = checked(client, plan)["faults"]
     assert fault["at"] == at and expected_text in fault["what"]
@@ -203,18 +186,18 @@ def test_faults_are_shown_at_their_place_and_create_nothing(client, administrato
     assert not Collection.objects.exists()
 
 
-def test_a_studys_plan_is_refused(client, administrator):
+def test_a_studys_plan_is_refused(client, boss):
     assert "not the plan of a collection" in checked(client, plan_for("bargaining"))["faults"][0]["what"]
     assert add(client, plan=plan_for("bargaining")).status_code == 400
 
 
-def test_duplicate_short_name_is_refused(client, administrator):
+def test_duplicate_short_name_is_refused(client, boss):
     add(client)
     assert "Short name" in add(client).json()["error"]
     assert Collection.objects.count() == 1
 
 
-def test_a_file_opens_in_the_editor_or_is_refused_with_every_fault(client, administrator):
+def test_a_file_opens_in_the_editor_or_is_refused_with_every_fault(client, boss):
     def read(text: str) -> dict:
         return client.post(action("read"), {"file": SimpleUploadedFile("plan.yaml", text.encode())}).json()
 
@@ -226,7 +209,7 @@ def test_a_file_opens_in_the_editor_or_is_refused_with_every_fault(client, admin
 # ---- the list --------------------------------------------------------------------------------------------
 
 
-def test_list_shows_progress(client, administrator):
+def test_list_shows_progress(client, boss):
     collection = collection_with(Status.RUNNING, failed=6)
     collection.items.filter(number__in=(7, 8)).update(cost=Decimal("0.25"), decisions=600)
     page = client.get(reverse("admin:collecting_collection_changelist")).content.decode()
@@ -253,14 +236,14 @@ def test_list_shows_progress(client, administrator):
         (Status.DONE, 3, Decimal(0), {"retry", "budget"}),
     ],
 )
-def test_each_status_offers_its_actions(client, administrator, status, failed, budget, buttons):
+def test_each_status_offers_its_actions(client, boss, status, failed, budget, buttons):
     collection = collection_with(status, failed=failed, budget=budget)
     page = client.get(page_of(collection)).content.decode()
     assert {name for name in ACTIONS if f'action="{action_url(collection, name)}"' in page} == buttons
     assert page.count("csrfmiddlewaretoken") >= len(buttons)
 
 
-def test_start_pause_and_resume(client, administrator):
+def test_start_pause_and_resume(client, boss):
     collection = new_collection()
     for name, status in [("start", Status.RUNNING), ("pause", Status.PAUSED), ("start", Status.RUNNING)]:
         assert client.post(action_url(collection, name))["Location"] == page_of(collection)
@@ -271,7 +254,7 @@ def test_start_pause_and_resume(client, administrator):
     )
 
 
-def test_impossible_actions_are_refused_with_a_reason(client, administrator):
+def test_impossible_actions_are_refused_with_a_reason(client, boss):
     collection = new_collection()
     page = client.post(action_url(collection, "pause"), follow=True).content.decode()
     assert "You cannot pause a collection that is ready." in page
@@ -279,14 +262,14 @@ def test_impossible_actions_are_refused_with_a_reason(client, administrator):
     assert collection.status == Status.READY
 
 
-def test_failed_matches_are_replayed_at_once(client, administrator):
+def test_failed_matches_are_replayed_at_once(client, boss):
     collection = collection_with(Status.DONE, failed=2)
     page = client.post(action_url(collection, "retry"), follow=True).content.decode()
     assert "Replaying 2 failed matches" in page
     assert (progress(collection).failed, Collection.objects.get().status) == (0, Status.RUNNING)
 
 
-def test_failed_matches_wait_for_budget(client, administrator):
+def test_failed_matches_wait_for_budget(client, boss):
     collection = collection_with(Status.OVER_BUDGET, failed=2, budget=Decimal(0))
     client.post(action_url(collection, "retry"))
     assert (progress(collection).failed, Collection.objects.get().status) == (0, Status.OVER_BUDGET)
@@ -303,14 +286,14 @@ def test_failed_matches_wait_for_budget(client, administrator):
         ("1e9", Decimal(5), "Enter the new budget"),
     ],
 )
-def test_budget_can_only_be_raised(client, administrator, typed, budget, expected_text):
+def test_budget_can_only_be_raised(client, boss, typed, budget, expected_text):
     collection = new_collection(budget=Decimal(5))
     page = client.post(action_url(collection, "budget"), {"budget": typed}, follow=True).content.decode()
     assert expected_text in page
     assert Collection.objects.get().budget == budget
 
 
-def test_collection_with_a_raised_budget_is_paused_not_stopped(client, administrator):
+def test_collection_with_a_raised_budget_is_paused_not_stopped(client, boss):
     collection = collection_with(Status.OVER_BUDGET, budget=Decimal(0))
     page = client.post(action_url(collection, "budget"), {"budget": "5"}, follow=True).content.decode()
     assert "stopped at its budget" not in page and Collection.objects.get().status == Status.PAUSED
@@ -318,12 +301,12 @@ def test_collection_with_a_raised_budget_is_paused_not_stopped(client, administr
 
 
 @pytest.mark.parametrize(("same", "answer"), [(True, "yes"), (False, "no")])
-def test_page_says_whether_agents_play_against_themselves(client, administrator, same, answer):
+def test_page_says_whether_agents_play_against_themselves(client, boss, same, answer):
     page = text_of(client.get(page_of(new_collection(same=same))))
     assert f"Also against itself {answer}" in page
 
 
-def test_plan_is_shown_read_only(client, administrator):
+def test_plan_is_shown_read_only(client, boss):
     collection = new_collection(agents=["openai:gpt-4o-mini", "script:fair"])
     page = client.get(page_of(collection)).content.decode()
     assert collection.sha256 in page
@@ -336,12 +319,12 @@ def test_plan_is_shown_read_only(client, administrator):
     assert Collection.objects.values().get() == before
 
 
-def test_incomplete_grids_are_not_called_grids(client, administrator):
+def test_incomplete_grids_are_not_called_grids(client, boss):
     collection = new_collection(configurations=[{"rounds": 2, "money": 5}, {"rounds": 4, "money": 7}])
     assert "Only some combinations" in client.get(page_of(collection)).content.decode()
 
 
-def test_plan_can_be_downloaded_and_used_again(client, administrator):
+def test_plan_can_be_downloaded_and_used_again(client, boss):
     collection = new_collection()
     response = client.get(action_url(collection, "file"))
     assert response["Content-Disposition"] == 'attachment; filename="a-collection.yaml"'
@@ -349,7 +332,7 @@ def test_plan_can_be_downloaded_and_used_again(client, administrator):
     assert Collection.objects.get(slug="again").document == collection.document
 
 
-def test_failure_reasons_are_counted_and_escaped(client, administrator):
+def test_failure_reasons_are_counted_and_escaped(client, boss):
     collection = collection_with(Status.DONE, failed=5)
     collection.items.filter(number=1).update(problem="<script>alert(1)</script>")
     page = client.get(page_of(collection)).content.decode()
@@ -363,7 +346,7 @@ def figures(page: str) -> dict[str, str]:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_progress_fragment_matches_the_collection(client, administrator):
+def test_progress_fragment_matches_the_collection(client, boss):
     collection = services.start(new_collection())
     collection.items.filter(number__lte=3).update(
         status=Item.Status.FAILED, problem="It would rather not.", ended_at=timezone.now()
@@ -384,7 +367,7 @@ def test_progress_fragment_matches_the_collection(client, administrator):
     assert "<html" not in page
 
 
-def test_progress_fragment_shows_rate_and_time_left(client, administrator):
+def test_progress_fragment_shows_rate_and_time_left(client, boss):
     collection = new_collection(agents=["openai:gpt-4o-mini"], repetitions=50, budget=Decimal(2))
     started_at = timezone.now() - timezone.timedelta(seconds=30)
     Collection.objects.update(status=Status.RUNNING, started_at=started_at)
@@ -407,7 +390,7 @@ def test_progress_fragment_shows_rate_and_time_left(client, administrator):
     assert "budget will not cover all matches" in client.get(action_url(collection, "progress")).content.decode()
 
 
-def test_estimate_is_shown_before_the_start(client, administrator):
+def test_estimate_is_shown_before_the_start(client, boss):
     model = "openai:gpt-4o-mini"
     collection = new_collection(agents=[model], repetitions=50, asking={"max_tokens": 100})
     page = client.get(page_of(collection)).content.decode()
@@ -429,7 +412,7 @@ def test_estimate_is_shown_before_the_start(client, administrator):
     assert "Cost expected" not in figures(client.get(page_of(collection)).content.decode())
 
 
-def test_imported_collection_is_read_only(client, administrator):
+def test_imported_collection_is_read_only(client, boss):
     collection = collection_with(Status.DONE, failed=1, budget=Decimal(5))
     Collection.objects.update(source=Collection.Source.GLEE, document={}, frozen={}, seed=0)
     page = client.get(page_of(collection)).content.decode()
@@ -441,7 +424,7 @@ def test_imported_collection_is_read_only(client, administrator):
     )
 
 
-def test_items_link_to_their_transcripts(client, administrator):
+def test_items_link_to_their_transcripts(client, boss):
     collection = collection_with(Status.DONE, failed=2)
     other_collection = new_collection(slug="other", configurations=[{}], agents=["script:fair"], repetitions=1)
     response = client.get(
@@ -465,17 +448,17 @@ def test_percentages_never_round_to_0_or_100(share, text):
 
 
 @pytest.mark.parametrize("name", ACTIONS)
-def test_forged_requests_are_refused(administrator, name):
+def test_forged_requests_are_refused(boss, name):
     collection = collection_with(Status.DONE, failed=1, budget=Decimal(5))
     csrf_client = Client(enforce_csrf_checks=True)
-    csrf_client.force_login(administrator)
+    csrf_client.force_login(boss)
     assert csrf_client.post(action_url(collection, name), {"budget": "9"}).status_code == 403
     assert progress(collection).failed == 1
 
 
 def test_viewers_have_no_actions(client):
     collection = collection_with(Status.DONE, failed=1, budget=Decimal(5))
-    staff(client, Role.VIEWER)
+    staff(client, *Collection.objects.all(), role=Role.VIEWER)
     page = client.get(page_of(collection)).content.decode()
     assert "A collection" in page
     assert not [name for name in ACTIONS if action_url(collection, name) in page]
@@ -487,7 +470,7 @@ def test_viewers_have_no_actions(client):
 
 def test_editors_start_and_creators_own(client):
     collection = new_collection()
-    user = staff(client, Role.EDITOR)
+    user = staff(client, *Collection.objects.all(), role=Role.EDITOR)
     client.post(action_url(collection, "start"))
     assert Collection.objects.get().status == Status.RUNNING
     assert add(client).status_code == 200
@@ -495,14 +478,14 @@ def test_editors_start_and_creators_own(client):
     assert [(member.user, member.role) for member in copy.members.all()] == [(user, Role.OWNER)]
 
 
-def test_collections_cannot_be_deleted(client, administrator):
+def test_collections_cannot_be_deleted(client, boss):
     collection = new_collection()
     url = reverse("admin:collecting_collection_delete", args=[collection.pk])
     assert client.post(url, {"post": "yes"}).status_code == 403
     assert Collection.objects.exists()
 
 
-def test_unknown_collection_is_not_found(client, administrator):
+def test_unknown_collection_is_not_found(client, boss):
     for pk in ("99", "nothing"):
         assert client.get(f"/admin/collecting/collection/{pk}/change/").status_code == 404
         assert client.get(f"/admin/collecting/collection/{pk}/progress/").status_code == 404
@@ -510,7 +493,7 @@ def test_unknown_collection_is_not_found(client, administrator):
 
 
 @pytest.mark.django_db(transaction=True)
-def test_results_are_shown_if_the_game_has_analyses(client, administrator):
+def test_results_are_shown_if_the_game_has_analyses(client, boss):
     agents = ["script:always_cooperate", "script:always_defect"]
     plan = {"game": "social_dilemma", "configurations": [{}], "agents": agents, "repetitions": 1}
     collection = kit.new_collection("dilemma", **plan)
@@ -524,18 +507,18 @@ def test_results_are_shown_if_the_game_has_analyses(client, administrator):
 
 
 class TestWhatModelsAreTold:
-    def test_shows_the_calls_the_facts_and_both_modes(self, client: Client, administrator: User):
+    def test_shows_the_calls_the_facts_and_both_modes(self, client: Client, boss):
         page = text_of(client.get("/admin/collecting/collection/told/coopeval-contract/?seat=p2&turns=3"))
         assert "whole number for every action" in page and "Call 3: move" in page
         assert "Who voted for what." in page and "Payments that go beyond" in page
 
     @pytest.mark.parametrize("address", ["nothing/", "coopeval-none/?seat=p9"])
-    def test_finds_nothing_else(self, client: Client, administrator: User, address: str):
+    def test_finds_nothing_else(self, client: Client, boss, address: str):
         assert client.get(f"/admin/collecting/collection/told/{address}").status_code == 404
 
 
 @pytest.mark.parametrize("name", ACTIONS)
-def test_get_requests_change_nothing(client, administrator, name):
+def test_get_requests_change_nothing(client, boss, name):
     collection = collection_with(Status.DONE, failed=1, budget=Decimal(5))
     before = Collection.objects.values().get()
     assert client.get(action_url(collection, name), {"budget": "9"}).status_code == 405
@@ -546,11 +529,7 @@ def test_get_requests_change_nothing(client, administrator, name):
 def test_staff_without_membership_see_nothing(client):
     collection = collection_with(Status.DONE, failed=1, budget=Decimal(5))
     staff(client)
-    for url in (
-        page_of(collection),
-        action_url(collection, "progress"),
-        action_url(collection, "file"),
-    ):
+    for url in (page_of(collection), action_url(collection, "progress"), action_url(collection, "file")):
         assert client.get(url).status_code == 404
     for name in ACTIONS:
         assert client.post(action_url(collection, name), {"budget": "9"}).status_code == 404

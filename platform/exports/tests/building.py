@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
+from games import registry
 from games.play import script_move
 from llm_agents.record import CallRecord
 from matches import services
@@ -24,13 +25,13 @@ FAIR = {"alice_gain": 5000, "bob_gain": 5000}
 
 
 def new_study(**parts: Any) -> Study:
-    """Return a launched bargaining study in which people play alice against a fair script, with a quiz."""
+    """Return a launched bargaining study in which people play alice against a fair script, with the game's quiz."""
     defaults = {
         "title": "Splitting money",
         "slug": "splitting",
         "agents": "script:fair",
         "quota": 100_000,
-        "quiz": True,
+        "quiz": registry.get(parts.get("game", "bargaining")).system == "GLEE",
     }
     return kit.launched(**{**defaults, **parts})
 
@@ -102,7 +103,6 @@ def answer_quiz(person: Enrolment, *, correctly: bool = True) -> Enrolment:
     person.refresh_from_db()
     step = person.steps[person.position]
     from games import play as playing
-    from games import registry
 
     answers = {}
     for question in playing.configure(registry.get(step["game"]), step["config"]).quiz(step["role"]):

@@ -172,7 +172,7 @@ def test_headers_depend_on_the_study_not_its_data(tmp_path, finished_dataset):
     assert header(finished_dataset, "decisions") == [
         "match", "move_number", "number", "role", "round", "phase", "player", "by", "move",
         "move_alice_gain", "move_bob_gain", "move_message", "move_decision",
-        "asked_at", "shown_at", "answered_at", "seconds", "refused", "sight", "answered",
+        "asked_at", "shown_at", "answered_at", "seconds", "refused", "sight", "tries", "warned", "changed", "answered",
     ]  # fmt: skip
     assert header(finished_dataset, "messages") == ["match", "number", "role", "player", "text", "characters", "words"]
 
@@ -339,6 +339,7 @@ def test_events_equal_those_of_the_model(db):
     match = building.match_of(building.complete(building.new_study(), worker="A1", messages=['"\\ü🂡\u2028\n', "0.1"]))
     first, second, *_rest = match.events.order_by("number")
     type(first).objects.filter(pk=first.pk).update(at=first.at.replace(microsecond=0))
-    type(first).objects.filter(pk=second.pk).update(asked_at=None, at=second.at.replace(microsecond=120_000))
+    changes = {"asked_at": None, "at": second.at.replace(microsecond=120_000), "tries": [[9, "money", 1.5]]}
+    type(first).objects.filter(pk=second.pk).update(**changes)
     expected = [LoggedEvent(*row) for row in match.events.order_by("number").values_list(*LoggedEvent._fields)]
     assert logs_of([match.pk]) == {match.pk: expected}

@@ -180,10 +180,7 @@ def test_readme_examples_load_the_dataset(dataset, monkeypatch):
         ("Ada Lovelace", [Creator("Ada Lovelace")]),
         ("Lovelace, Ada", [Creator("Ada Lovelace", "Ada", "Lovelace")]),
         ("Lovelace, Ada, Countess", [Creator("Lovelace, Ada, Countess")]),
-        (
-            "A B https://orcid.org/0000-0002-1825-009X;",
-            [Creator("A B", orcid="0000-0002-1825-009X")],
-        ),
+        ("A B https://orcid.org/0000-0002-1825-009X;", [Creator("A B", orcid="0000-0002-1825-009X")]),
     ],
 )
 def test_authors_are_split_only_if_unambiguous(authors, expected):

@@ -58,8 +58,7 @@ def test_two_processes_write_the_same_files_as_one(tmp_path, played):
 
 
 @pytest.mark.parametrize(
-    "name",
-    slow_except(["matches.csv", "decisions.csv", "transcripts.jsonl"], ["transcripts.jsonl"]),
+    "name", slow_except(["matches.csv", "decisions.csv", "transcripts.jsonl"], ["transcripts.jsonl"])
 )
 def test_two_processes_detect_missing_and_extra_rows(tmp_path, played, name):
     from exports.tests.test_verify import reseal

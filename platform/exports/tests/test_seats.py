@@ -20,11 +20,7 @@ class TestManySeats:
     def contest(self) -> Study:
         """Return a study in which a person plays three runs of a contest against four scripts."""
         study = building.new_study(
-            slug="contest",
-            game="beauty_contest",
-            roles=["p1"],
-            agents="script:random",
-            config={"runs": 3},
+            slug="contest", game="beauty_contest", roles=["p1"], agents="script:random", config={"runs": 3}
         )
         person = building.arrive(study, worker="A1WORKER")
         building.consent(person)

@@ -8,7 +8,6 @@ import re
 from decimal import Decimal
 
 import pytest
-from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
 from django.urls import reverse
 
@@ -22,6 +21,7 @@ from judging.services import rubric_of
 from judging.texts import justification, of_collection
 from llm_agents.standins import BothStandIn
 from opponents.models import Call
+from studies.tests import kit
 
 pytestmark = pytest.mark.django_db(transaction=True)
 REASONS = (
@@ -119,14 +119,14 @@ def test_judging_stops_at_the_cap(standin, played):
 
 
 def test_page_starts_judging_and_offers_labels(client, standin, played):
-    client.force_login(User.objects.create_superuser("boss", password="long enough 123"))
+    kit.administrator(client)
     address = reverse("judging:page", args=[played.pk])
     assert (
         reverse("judging:page", args=[played.pk])
         in client.get(reverse("admin:collecting_collection_change", args=[played.pk])).content.decode()
     )
     refused = client.post(f"{address}begin/", {"first": "script:nash"})
-    assert "A judge must be a model" in refused.content.decode()
+    assert "judge must be a model" in refused.content.decode()
     assert not JudgingRun.objects.exists()
     assert client.post(f"{address}begin/", {"first": FIRST, "second": SECOND, "cap": "5"}).status_code == 302
     runs.run(JudgingRun.objects.get().pk)

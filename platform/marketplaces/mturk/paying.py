@@ -5,6 +5,7 @@ Before every payment, Parley asks mTurk whose assignment it is and which task it
 
 from __future__ import annotations
 
+import math
 from decimal import Decimal
 
 from django.utils.translation import gettext as _
@@ -30,6 +31,12 @@ _NOT_THEIRS = gettext_lazy("The assignment is not this worker's, or not from thi
 def account_of(study: str) -> Account | None:
     """Return the account that pays the participants of the study with this short name."""
     return Account.objects.filter(kind=KEY, recruitments__study__slug=study).first()
+
+
+def approves_within(study: str) -> int | None:
+    """Return the days after which Mechanical Turk approves the study's assignments; None if no task says so."""
+    delays = Hit.objects.filter(study__slug=study, auto_approval__gt=0).values_list("auto_approval", flat=True)
+    return max((math.ceil(seconds / 86_400) for seconds in delays), default=None)
 
 
 class MturkPayer(Payer):

@@ -34,6 +34,11 @@ from payouts.payers import Answer, AssignmentStatus, Order, Outcome, Payer, Unre
 BULK_SIZE = MAX_BULK
 
 
+def approves_within(study: str) -> int:
+    """Return the days after which Prolific approves what nobody has reviewed."""
+    return 21
+
+
 class ProlificPayer(Payer):
     """Pays through the account with which the study was published."""
 

@@ -75,6 +75,8 @@ class Migration(migrations.Migration):
                 ('shown_at', models.DateTimeField(help_text="participants' moves: when the question was shown", null=True)),
                 ('refused', models.PositiveSmallIntegerField(default=0, help_text="participants' moves: earlier attempts in the turn that the rules refused")),
                 ('sight', models.JSONField(help_text="participants' moves: milliseconds that each block of the page was in sight before it", null=True)),
+                ('tries', models.JSONField(help_text="participants' moves: what they tried before it, as [milliseconds, control, number]", null=True)),
+                ('warned', models.JSONField(help_text="participants' moves: warnings shown in the turn, and whether the last was confirmed", null=True)),
                 ('match', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='events', to='matches.match')),
             ],
             options={

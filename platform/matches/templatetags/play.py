@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any
 
@@ -15,7 +16,9 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import mark_safe
 from django.utils.translation import get_language
 
-from games.interface import Chart, Facts, Said, Table, Talk, Text
+from games.interface import Attempt, Chart, Facts, Said, Table, Talk, Text
+from games.periods import as_number
+from games.words import number
 from matches.charts import draw
 from matches.picturing import SeatNames, mark_path_of
 
@@ -212,6 +215,39 @@ def row(block: Any, first: Any) -> Any:
 
 
 @register.filter
-def entries(cell: str) -> list[str]:
-    """Return the entries of a cell that lists several."""
-    return [entry for entry in cell.split(", ") if entry]
+def total(block: Table, column: int) -> str:
+    """Return the sum of a column's numbers; empty without rows."""
+    return number(sum(as_number(str(cells[column])) or 0 for cells in block.rows)) if block.rows else ""
+
+
+NEWEST = 3
+"""Number of the newest attempts that a page shows without unfolding the earlier ones."""
+
+
+@register.filter
+def folded(attempts: Sequence[Attempt]) -> dict[str, list[Attempt]]:
+    """Return the attempts that are shown at once, the best first and then the newest, and the earlier ones."""
+    pinned = [attempt for attempt in attempts if attempt.best]
+    newest = [attempt for attempt in reversed(attempts) if not attempt.best]
+    return {"shown": [*pinned, *newest[:NEWEST]], "earlier": newest[NEWEST:]}
+
+
+@register.filter
+def split(text: str, between: str) -> list[str]:
+    """Return the parts of a text that lists several."""
+    return [part for part in text.split(between) if part]
+
+
+@register.filter
+def common(names: str) -> str:
+    """Return what to call several names that differ only in their numbers ("A1, A2" → "A"); else by the first."""
+    several = names.split(", ")
+    stems = {name.rstrip("0123456789_ ") for name in several}
+    return stems.pop() if len(stems) == 1 and "" not in stems else f"{several[0]} …"
+
+
+@register.filter
+def without(block: Facts, keys: str) -> Facts:
+    """Return the facts except those with these keys, which the page shows elsewhere."""
+    kept = tuple(item for item in getattr(block, "facts", ()) if item.key not in keys.split())
+    return replace(block, facts=kept) if kept else block

@@ -30,10 +30,7 @@ def new_match(agent: str = "script:fair", delay: float = 0) -> Match:
     return services.open_match(
         game="bargaining",
         config={},
-        players={
-            "alice": services.Player(enrolment=person, step=0),
-            "bob": services.Player(agent=agent, delay=delay),
-        },
+        players={"alice": services.Player(enrolment=person, step=0), "bob": services.Player(agent=agent, delay=delay)},
         seed=1,
     )
 

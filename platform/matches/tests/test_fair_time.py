@@ -324,7 +324,7 @@ class TestReturning:
     def test_who_is_heard_again_plays_again_from_the_next_turn(self, table):
         assert table.call("p4")
         assert table.frame("p4")["answering"] is None and "<form" not in table.frame("p4")["html"]
-        assert "You were away. A program is answering this question for you." in table.frame("p4")["html"]
+        assert "A program is answering this" in table.frame("p4")["html"]
         with pytest.raises(Stale, match="A program answers"):
             table.answer("p4")
         table.let_agent_answer("p4")

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
+from concurrent.futures import Future
 from datetime import timedelta
 
 import pytest
-from django.utils import timezone
+from django.utils import timezone, translation
 
-from matches import forms, intake, screens, services
-from matches.models import Event, Seat
+from games.play import replay_events
+from matches import channels, forms, intake, screens, services
+from matches.models import Event, Match, Seat
 from participants.models import Enrolment
 from participants.services import expiry_after
 from participants.states import State
@@ -104,15 +107,33 @@ def price(typed: str, **fields: str) -> dict[str, str]:
 def test_number_with_a_doubtful_point_is_asked_about(typed):
     seller = seller_seat()
     question = intake.handle_move(seller, price(typed))
-    assert (question["type"], moves()) == ("warning", 0)
-    assert "12.500, which is read as 12.5." in question["words"]
-    assert "12,500" in question["words"]
+    assert (question["type"], question["button"], moves()) == ("warning", "Send 12.5", 0)
+    assert "12.500, which is read as 12.5 (12 point 5)." in question["words"]
+    assert "If you mean 12,500 (12 thousand 500), write 12500." in question["words"]
     assert intake.handle_move(seller, price(typed, **{forms.CONFIRMED: "yes"}))["type"] == "taken"
+    warned = Event.objects.get(kind="move").warned
+    assert warned == {"shown": [question["words"]], "confirmed": True}
 
 
-@pytest.mark.parametrize("typed", ["12.50", "12,500", "12500", "0.500", "12500.125"])
+def test_numbers_are_read_by_the_pages_language():
+    seller = seller_seat()
+    with translation.override("de"):
+        assert intake.handle_move(seller, price("12.500"))["type"] == "taken"
+    assert Event.objects.get(kind="move").data["move"] == {"price": 12500}
+
+
+@pytest.mark.parametrize("typed", ["12,500", "12500", "12500.125", "12.500,50", "12 500"])
 def test_clear_number_is_not_asked_about(typed):
     assert intake.handle_move(seller_seat(), price(typed))["type"] == "taken"
+    assert Event.objects.get(kind="move").warned is None
+
+
+def test_number_far_from_all_before_is_asked_about_and_what_was_shown_is_recorded():
+    seller = seller_seat()
+    question = intake.handle_move(seller, price("125000"))
+    assert question["words"] == "125,000 is at least ten times what the product is worth to you (10,000)."
+    assert intake.handle_move(seller, price("12500"))["type"] == "taken"
+    assert Event.objects.get(kind="move").warned == {"shown": [question["words"]], "confirmed": False}
 
 
 def test_number_is_not_asked_about_if_its_other_reading_is_against_the_rules():
@@ -155,3 +176,80 @@ def test_answer_of_the_clock_is_not_the_participants():
 def test_time_in_sight_is_recorded_with_the_move(posted, kept):
     assert intake.handle_move(seat(), posted_fields(answer="50", **{forms.SIGHT: posted}))["type"] == "taken"
     assert Event.objects.get(kind="move").sight == kept
+
+
+@pytest.mark.parametrize(
+    ("posted", "kept"),
+    [
+        ('[[9, "answer", 40], [15, "!copy", 2]]', [[9, "answer", 40], [15, "!copy", 2]]),
+        ('[[9, "answer", null]]', [[9, "answer", None]]),
+        ('[[900, "my name is Jo", 1], [950, "answer", 7.5]]', [[950, "answer", 7.5]]),
+        ("[]", None),
+        ("", None),
+        ('[[900, "answer", "Jo"]]', None),
+        ('[[900, "answer", NaN]]', None),
+        ('[[-1, "answer", 3]]', None),
+        (json.dumps([[1, "answer", 1]] * 201), None),
+    ],
+)  # fmt: skip
+def test_what_was_tried_is_recorded_as_numbers_of_the_forms_own_controls(posted, kept):
+    assert intake.handle_move(seat(), posted_fields(answer="50", **{forms.TRIES: posted}))["type"] == "taken"
+    assert Event.objects.get(kind="move").tries == kept
+
+
+def two_seats() -> tuple[Seat, Seat]:
+    """Return the seats of two participants in a contest of two runs."""
+    people = [
+        Enrolment.objects.create(steps=[{"kind": "match"}], expires_at=expiry_after(60), state=State.PLAYING)
+        for _number in range(2)
+    ]
+    players = {f"p{number}": services.Player(enrolment=one, step=0) for number, one in enumerate(people, start=1)}
+    config = {"players": 2, "runs": 2}
+    match = services.open_match(game="beauty_contest", config=config, players=players, seed=1)
+    first, second = Seat.objects.filter(match=match).order_by("role")
+    return first, second
+
+
+def test_a_sealed_answer_can_be_replaced_until_everybody_has_answered():
+    first, second = two_seats()
+    assert intake.handle_move(first, posted_fields(answer="50"))["type"] == "taken"
+    change = posted_fields(answer="40", **{forms.REPLACES: "2"})
+    assert intake.handle_move(first, change)["type"] == "taken"
+    assert intake.handle_move(first, change) == {"type": "taken", "last": 3, "over": False, "again": True}
+    assert intake.handle_move(first, {**change, "answer": "30"})["type"] == "stale", "it replaces what is replaced"
+    assert intake.handle_move(first, posted_fields(answer="50"))["again"], "the first one was delivered twice"
+    assert intake.handle_move(second, posted_fields(answer="20"))["type"] == "taken"
+    match = Match.objects.get(pk=first.match_id)
+    logged = [(event.number, event.role, event.data["move"]["answer"]) for event in match.events.filter(kind="move")]
+    assert logged == [(2, "p1", 50.0), (3, "p1", 40.0), (4, "p2", 20.0)]
+    assert match.events.get(number=3).asked_at == match.events.get(number=2).asked_at
+    assert match.play().state.runs == ((40.0, 20.0),)
+    assert replay_events(match.configured(), match.log()).state == match.play().state
+    late = intake.handle_move(first, posted_fields(answer="10", **{forms.REPLACES: "3"}))
+    assert late["type"] == "stale" and match.play().state.runs == ((40.0, 20.0),)
+
+
+def test_nobody_else_is_told_that_an_answer_was_replaced(monkeypatch, django_capture_on_commit_callbacks):
+    first, _second = two_seats()
+    intake.handle_move(first, posted_fields(answer="50"))
+    sent = []
+    monkeypatch.setattr(channels, "send_to_pages", lambda match, message: sent.append(message) or Future())
+    before = screens.frame(Match.objects.get(pk=first.match_id), "p2")
+    with django_capture_on_commit_callbacks(execute=True):
+        intake.handle_move(first, posted_fields(answer="40", **{forms.REPLACES: "2"}))
+    assert [(message["type"], list(message["frames"])) for message in sent] == [("match.moved", ["p1"])]
+    after = screens.frame(Match.objects.get(pk=first.match_id), "p2")
+    assert before["html"] == after["html"] and "Change my answer" not in after["html"]
+
+
+def test_the_page_offers_to_change_ones_own_answer_but_not_one_of_the_clock():
+    first, second = two_seats()
+    intake.handle_move(first, posted_fields(answer="50"))
+    page = screens.frame(Match.objects.get(pk=first.match_id), "p1")
+    assert page["answering"] is None and 'name="!replaces" value="2"' in page["html"] and 'value="50"' in page["html"]
+    services.submit_move(match_id=first.match_id, role="p2", answering=1, move={"answer": 5}, by="clock")
+    services.submit_move(match_id=first.match_id, role="p2", answering=3, move={"answer": 5}, by="clock")
+    match = Match.objects.get(pk=first.match_id)
+    assert "Change my answer" not in screens.frame(match, "p2")["html"]
+    refused = intake.handle_move(second, {**posted_fields(answer="9", **{forms.REPLACES: "4"}), "answering": "3"})
+    assert refused["type"] == "stale"

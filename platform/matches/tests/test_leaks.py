@@ -10,7 +10,6 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
-from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import reverse
 
@@ -32,6 +31,7 @@ from participants.models import Enrolment
 from participants.services import expiry_after
 from participants.states import State
 from plans.asking import AgentSettings
+from studies.tests import kit
 
 __all__ = ["connections_closed"]
 
@@ -217,7 +217,7 @@ def check_staff(match: Match, requests: list[dict[str, Any]]) -> None:
     assert len(errors) >= 2 and all("[key]" in error for error in errors)
     assert KEY[:12] not in json.dumps([call.record for call in calls])
     client = Client()
-    client.force_login(User.objects.create_superuser("boss", password="long enough 123"))
+    kit.administrator(client)
     pages = [reverse("admin:matches_match_change", args=[match.pk]), reverse("admin:opponents_call_changelist")]
     pages += [reverse("admin:opponents_call_change", args=[call.pk]) for call in calls]
     for address in pages:

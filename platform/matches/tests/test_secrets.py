@@ -27,7 +27,7 @@ def everything_seen(play: games.play.Play, role: str) -> str:
             game.instructions(role),
             json.dumps([form.model.model_json_schema() for form in play.forms(role)], sort_keys=True),
             repr([forms.bind(form) for form in play.forms(role)]),
-            repr(game.quiz(role)),
+            repr(game.comprehension(role)),
         ]
     )
 

@@ -90,7 +90,7 @@ def test_replay_detects_a_tool_with_a_different_result(monkeypatch):
     call.record["tools"][0]["result"] = "[7]"
     call.save()
     (difference,) = differences(match.configured(), match.log(), records_of(match.uid))
-    assert "get_yields: its result is now different" in difference
+    assert "its result is now different" in difference
 
 
 def test_a_cap_applies_between_two_calls_of_a_turn(monkeypatch):

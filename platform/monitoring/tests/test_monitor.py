@@ -7,8 +7,6 @@ from decimal import Decimal
 
 import pytest
 from django.contrib.admin.models import LogEntry
-from django.contrib.auth.models import User
-from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
@@ -23,21 +21,12 @@ from opponents.models import Call, Circuit
 from participants.models import Enrolment
 from participants.states import ENDED, State
 from payouts.models import LedgerRow
-from rights.members import give
-from rights.roles import Role
 from studies.models import Placement, Study
 from studies.tests import kit
 from uptime import services as uptime
 from uptime.models import Heartbeat, Outage
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def owner(client: Client) -> User:
-    user = User.objects.create_superuser("boss", password="long enough 123")
-    client.force_login(user)
-    return user
 
 
 def url(name: str, study: Study) -> str:
@@ -125,7 +114,7 @@ def test_cell_titles_name_what_differs():
     assert titles == ["rounds 1", "rounds 12"]
 
 
-def test_many_cells_are_shown_as_a_map_with_the_emptiest_listed(client, owner):
+def test_many_cells_are_shown_as_a_map_with_the_emptiest_listed(client, boss):
     study = building.new_study(grid={"rounds": list(range(1, 31))}, quota=1)
     status = current_status(study)
     assert len(status.cell_map.squares) == 30
@@ -179,9 +168,7 @@ def test_model_health_uses_only_this_studys_calls():
     for outcome in ["move", "move", "rule_break", "failed"]:
         add_call(match, outcome=outcome)
     Circuit.objects.create(
-        endpoint="openai",
-        open_until=timezone.now() + timedelta(seconds=9),
-        changed_at=timezone.now(),
+        endpoint="openai", open_until=timezone.now() + timedelta(seconds=9), changed_at=timezone.now()
     )
     (model,) = current_status(study).models
     assert (model.calls, model.errors, model.rule_break_percent) == (4, 1, 33)
@@ -212,7 +199,7 @@ def test_spending_is_the_cost_of_all_calls_against_the_caps(settings, tallied):
     assert spending.study.percent == (50 if tallied else 30)
 
 
-def test_failures_are_listed_newest_first_with_reasons(client, owner):
+def test_failures_are_listed_newest_first_with_reasons(client, boss):
     study = building.new_study()
     match = playing(study, "A1")
     add_call(match, outcome="failed", ago=timedelta(minutes=2), record={"error": "Timeout: <b>60 s</b>"})
@@ -224,7 +211,7 @@ def test_failures_are_listed_newest_first_with_reasons(client, owner):
     assert "Timeout: &lt;b&gt;60 s&lt;/b&gt;" in page and "<b>60 s" not in page and "<i>hangs" not in page
 
 
-def test_monitor_shows_no_identity_token_or_code(client, owner):
+def test_monitor_shows_no_identity_token_or_code(client, boss):
     study = building.new_study()
     match = playing(study, "A1WORKERID")
     person = match.seats.get(role="alice").enrolment
@@ -235,7 +222,7 @@ def test_monitor_shows_no_identity_token_or_code(client, owner):
         assert secret not in page
 
 
-def test_refreshed_part_has_no_inline_script_or_style(client, owner):
+def test_refreshed_part_has_no_inline_script_or_style(client, boss):
     study = building.new_study()
     playing(study, "A1")
     html = client.get(url("now", study)).content.decode()
@@ -245,7 +232,7 @@ def test_refreshed_part_has_no_inline_script_or_style(client, owner):
 # ---- actions ------------------------------------------------------------------------------------
 
 
-def test_paused_study_admits_no_one_and_resumes_as_launched(client, owner):
+def test_paused_study_admits_no_one_and_resumes_as_launched(client, boss):
     study = building.new_study()
     study.draft |= {"minutes": 7}
     study.save()
@@ -265,7 +252,7 @@ def test_paused_study_admits_no_one_and_resumes_as_launched(client, owner):
 
 
 @pytest.mark.parametrize(("action", "status"), [("resume", "closed"), ("resume", "draft"), ("pause", "closed")])
-def test_impossible_action_is_refused_and_changes_nothing(client, owner, action, status):
+def test_impossible_action_is_refused_and_changes_nothing(client, boss, action, status):
     study = building.new_study()
     Study.objects.filter(pk=study.pk).update(status=status)
     page = client.post(url(action, study), follow=True).content.decode()
@@ -274,7 +261,7 @@ def test_impossible_action_is_refused_and_changes_nothing(client, owner, action,
     assert not LogEntry.objects.exists()
 
 
-def test_stuck_match_is_ended_with_pay_and_a_permanent_reason(client, owner):
+def test_stuck_match_is_ended_with_pay_and_a_permanent_reason(client, boss):
     study = building.new_study()
     match = playing(study, "A1")
     building.move(match, "alice", building.OFFER)
@@ -284,12 +271,12 @@ def test_stuck_match_is_ended_with_pay_and_a_permanent_reason(client, owner):
     assert (match.status, match.ending, person.state) == ("abandoned", "opponent_failed", "opponent_failed")
     assert {row.reason for row in LedgerRow.objects.filter(enrolment=person)} == {"base", "bonus"}
     page = client.get(person.get_absolute_url()).content.decode()
-    assert "The people who run this study ended the game" in page and "stopped answering" not in page
+    assert "this study ended the game" in page and "stopped answering" not in page
     record = Record.objects.get(action="match_ended")
     assert (record.by, record.of_key) == ("boss", str(study.pk))
     assert record.details == {"match": str(match.uid), "reason": "the endpoint is down"}
     ending = HandEnding.objects.get()
-    assert (ending.match, ending.who, ending.reason) == (match, owner, "the endpoint is down")
+    assert (ending.match, ending.who, ending.reason) == (match, boss, "the endpoint is down")
     with pytest.raises(TypeError):
         ending.save()
     with pytest.raises(TypeError):
@@ -297,7 +284,7 @@ def test_stuck_match_is_ended_with_pay_and_a_permanent_reason(client, owner):
 
 
 @pytest.mark.parametrize("reason", ["", "  \n ", "x" * 501, "\x00"])
-def test_match_is_not_ended_without_a_valid_reason(client, owner, reason):
+def test_match_is_not_ended_without_a_valid_reason(client, boss, reason):
     study = building.new_study()
     match = playing(study, "A1")
     page = client.post(url("end_match", study), {"match": match.pk, "reason": reason}, follow=True).content.decode()
@@ -306,7 +293,7 @@ def test_match_is_not_ended_without_a_valid_reason(client, owner, reason):
     assert not HandEnding.objects.exists() and not LogEntry.objects.exists()
 
 
-def test_ended_match_cannot_be_ended_again(client, owner):
+def test_ended_match_cannot_be_ended_again(client, boss):
     study = building.new_study()
     person = building.complete(study, worker="A1")
     match = building.match_of(person)
@@ -317,7 +304,7 @@ def test_ended_match_cannot_be_ended_again(client, owner):
     assert "already over" in page and not HandEnding.objects.exists()
 
 
-def test_matches_of_other_studies_cannot_be_ended(client, owner):
+def test_matches_of_other_studies_cannot_be_ended(client, boss):
     study, other = building.new_study(), building.new_study(slug="other")
     match = playing(other, "A1")
     for key in [str(match.pk), "", "1; drop", "٣", "9" * 30, str(match.uid)]:
@@ -333,7 +320,7 @@ ACTIONS = ["pause", "resume", "end_match"]
 
 
 @pytest.mark.parametrize("action", ACTIONS)
-def test_get_requests_change_nothing(client, owner, action):
+def test_get_requests_change_nothing(client, boss, action):
     assert client.get(url(action, building.new_study())).status_code == 405
 
 
@@ -341,10 +328,7 @@ def test_get_requests_change_nothing(client, owner, action):
 def test_viewers_change_nothing(client, role, page_status, action_status):
     study = building.new_study()
     match = playing(study, "A1")
-    user = User.objects.create_user("staff", password="long enough 123", is_staff=True)
-    if role:
-        give(study, user=user, role=Role(role), by=None)
-    client.force_login(user)
+    kit.staff(client, study, role=role)
     page = client.get(url("page", study))
     assert page.status_code == client.get(url("now", study)).status_code == page_status
     assert url("pause", study) not in page.content.decode() and "data-end" not in page.content.decode()
@@ -358,9 +342,7 @@ def test_viewers_change_nothing(client, role, page_status, action_status):
 def test_editor_pauses_resumes_and_ends_only_this_studys_matches(client):
     study, other = building.new_study(), building.new_study(slug="other")
     match, other_match = playing(study, "A1"), playing(other, "A2")
-    user = User.objects.create_user("staff", is_staff=True)
-    give(study, user=user, role=Role.EDITOR, by=None)
-    client.force_login(user)
+    kit.staff(client, study, role="editor")
     for action, status in (("pause", "paused"), ("resume", "launched")):
         client.post(url(action, study))
         assert Study.objects.get(pk=study.pk).status == status
@@ -375,7 +357,7 @@ def test_visitors_must_sign_in_and_unknown_studies_are_not_found(client):
     for name in ["page", "now"]:
         response = client.get(url(name, study))
         assert response.status_code == 302 and "/admin/login/" in response["Location"]
-    client.force_login(User.objects.create_superuser("boss", password="long enough 123"))
+    kit.administrator(client)
     assert client.get(reverse("monitoring:page", args=[study.pk + 1])).status_code == 404
 
 
@@ -385,7 +367,7 @@ def test_states_are_coloured_by_kind():
     assert all(kinds[state] == "bad" for state in ENDED if state != State.COMPLETED)
 
 
-def test_the_monitor_shows_our_last_outages(client, owner):
+def test_the_monitor_shows_our_last_outages(client, boss):
     study, now = building.new_study(), timezone.now()
     for minutes in (60 * 30, 20):
         began_at = now - timedelta(minutes=minutes)
@@ -396,7 +378,7 @@ def test_the_monitor_shows_our_last_outages(client, owner):
     assert page.count("This server was unavailable to participants from") == 1
 
 
-def test_outages_after_a_study_are_not_its_own(client, owner):
+def test_outages_after_a_study_are_not_its_own(client, boss):
     study, now = building.new_study(), timezone.now()
     Study.objects.filter(pk=study.pk).update(status=Study.Status.CLOSED)
     Outage.objects.create(began_at=now - timedelta(minutes=20), ended_at=now - timedelta(minutes=19))
@@ -406,7 +388,7 @@ def test_outages_after_a_study_are_not_its_own(client, owner):
 
 
 @pytest.mark.parametrize(("days_ago", "shown"), [(0, "hours"), (0.5, "day"), (3, "weeks"), (60, "hours")])
-def test_the_chart_reaches_back_to_the_latest_arrival(client, owner, days_ago, shown):
+def test_the_chart_reaches_back_to_the_latest_arrival(client, boss, days_ago, shown):
     study = building.new_study()
     assert client.get(url("page", study)).context["window"] == "hours"
     person = building.arrive(study)

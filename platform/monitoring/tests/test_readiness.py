@@ -12,7 +12,6 @@ import time
 
 import pytest
 from django.conf import settings
-from django.contrib.auth import get_user_model
 from django.core.management import CommandError, call_command
 from django.db import OperationalError, connection
 
@@ -145,7 +144,7 @@ def test_metrics_require_the_token(client, settings):
 
 
 def test_monitor_reports_missing_workers(client):
-    client.force_login(get_user_model().objects.create_superuser("boss", password="…"))
+    kit.administrator(client)
     study = kit.new_study("watched")
     assert 'id="m-no-worker"' in client.get(f"/admin/monitor/{study.pk}/").content.decode()
     alive.send_heartbeat("worker")

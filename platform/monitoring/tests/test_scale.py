@@ -6,7 +6,6 @@ import json
 from typing import Any
 
 import pytest
-from django.contrib.auth.models import User
 from django.db import connection, transaction
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
@@ -15,6 +14,7 @@ from django.urls import reverse
 from monitoring.tests import crowd
 from opponents.endpoints import MEMORY
 from studies.models import Study
+from studies.tests import kit
 
 pytestmark = [pytest.mark.services, pytest.mark.django_db(transaction=True)]
 
@@ -68,7 +68,7 @@ def _rows_in_plan(node: dict[str, Any]) -> int:
 
 
 def test_no_query_grows_with_the_number_of_finished_matches(client):
-    client.force_login(User.objects.create_superuser("boss", password="long enough 123"))
+    kit.administrator(client)
     study_key = crowd.launch_crowded("crowded", finished=FEW, live=LIVE)
     queries_of(client, "page", study_key)  # fills the process's caches
     few_queries = {name: queries_of(client, name, study_key) for name in ("page", "now")}

@@ -57,9 +57,7 @@ def test_disabled_endpoint_refuses_calls():
 
 def test_memory_is_read_at_most_every_five_seconds(monkeypatch):
     assert refresh_if_old()
-    with CaptureQueriesContext(
-        connection,
-    ) as queries:
+    with CaptureQueriesContext(connection) as queries:
         assert not any(refresh_if_old() for _ in range(100))
         endpoint("openai"), endpoint_exists("ours")
     assert not queries.captured_queries

@@ -7,13 +7,13 @@ from datetime import timedelta
 from decimal import Decimal
 
 import pytest
-from django.contrib.auth.models import User
 from django.test import Client
 from django.utils import timezone
 
 from opponents.circuits import write
 from opponents.health import EndpointHealth, health, percentile
 from opponents.models import Call, Endpoint
+from studies.tests import kit
 
 pytestmark = pytest.mark.django_db
 
@@ -72,7 +72,7 @@ def test_percentiles_are_observed_values():
 
 
 def test_list_and_endpoint_page_show_health(client: Client):
-    client.force_login(User.objects.create_superuser("boss", password="long enough 123"))
+    kit.administrator(client)
     endpoint = Endpoint.objects.create(name="ours")
     create_calls(7, latency=1.25)
     create_calls(2, outcome="failed", cost=None)

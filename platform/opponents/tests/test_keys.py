@@ -8,7 +8,6 @@ import logging
 
 import pytest
 from django.contrib.admin.models import LogEntry
-from django.contrib.auth.models import Permission, User
 from django.core.management import call_command
 from django.db import connection
 from django.test import Client
@@ -19,18 +18,12 @@ from opponents import keys
 from opponents.endpoints import MEMORY, stored_endpoint
 from opponents.models import Endpoint
 from opponents.tests.secret import SECRET
+from studies.tests.kit import staff
 
 pytestmark = pytest.mark.django_db
 
 LIST = "/admin/opponents/endpoint/"
 ADD = f"{LIST}add/"
-
-
-@pytest.fixture
-def superuser(client: Client) -> User:
-    user = User.objects.create_superuser("boss", password="long enough 123")
-    client.force_login(user)
-    return user
 
 
 def endpoint_with_key(**changes) -> Endpoint:
@@ -104,7 +97,7 @@ def test_tampered_keys_are_refused():
     assert endpoint.key_state == Endpoint.KeyState.UNREADABLE
 
 
-def test_key_is_on_no_page_and_in_no_log(client: Client, superuser: User, caplog):
+def test_key_is_on_no_page_and_in_no_log(client: Client, boss, caplog):
     caplog.set_level(logging.DEBUG)
     bodies = []
 
@@ -126,7 +119,7 @@ def test_key_is_on_no_page_and_in_no_log(client: Client, superuser: User, caplog
     assert SECRET not in json.dumps(list(LogEntry.objects.values("change_message", "object_repr")))
 
 
-def test_empty_key_field_keeps_the_key(client: Client, superuser: User):
+def test_empty_key_field_keeps_the_key(client: Client, boss):
     endpoint = endpoint_with_key()
     page = f"{LIST}{endpoint.pk}/change/"
     client.post(page, typed(title="Renamed"))
@@ -138,7 +131,7 @@ def test_empty_key_field_keeps_the_key(client: Client, superuser: User):
 
 
 @pytest.mark.parametrize("changes", [{"base_url": "https://elsewhere.example/v1"}, {"protocol": "anthropic"}])
-def test_key_is_not_sent_to_a_changed_address(client: Client, superuser: User, changes):
+def test_key_is_not_sent_to_a_changed_address(client: Client, boss, changes):
     endpoint = endpoint_with_key()
     response = client.post(f"{LIST}{endpoint.pk}/change/", typed(**changes))
     assert "new_key" in response.context["adminform"].form.errors
@@ -158,7 +151,7 @@ def test_key_is_not_sent_to_a_changed_address(client: Client, superuser: User, c
         ("new_key", SECRET + " and more"),
     ],
 )
-def test_key_in_the_wrong_field_is_not_shown(client: Client, superuser: User, field, value):
+def test_key_in_the_wrong_field_is_not_shown(client: Client, boss, field, value):
     response = client.post(ADD, typed(**{field: value}))
     assert field in response.context["adminform"].form.errors
     assert SECRET.encode() not in response.content
@@ -167,15 +160,13 @@ def test_key_in_the_wrong_field_is_not_shown(client: Client, superuser: User, fi
 
 def test_viewers_see_only_that_a_key_exists(client: Client):
     endpoint = endpoint_with_key()
-    user = User.objects.create_user("staff", password="long enough 123", is_staff=True)
-    user.user_permissions.set(Permission.objects.filter(codename="view_endpoint"))
-    client.force_login(user)
+    staff(client, may=["view_endpoint"])
     page = client.get(f"{LIST}{endpoint.pk}/change/").content
     assert b"a key is stored" in page and b"Ours" in page
     assert SECRET.encode() not in page and endpoint.sealed_key.encode() not in page and b"new_key" not in page
 
 
-def test_environment_variable_is_shown_without_its_value(client: Client, superuser: User, monkeypatch):
+def test_environment_variable_is_shown_without_its_value(client: Client, boss, monkeypatch):
     Endpoint.objects.create(name="ours", base_url="https://models.example/v1", key_variable="OURS_API_KEY")
     assert b"from environment variable OURS_API_KEY (not set)" in client.get(LIST).content
     monkeypatch.setenv("OURS_API_KEY", SECRET)
@@ -183,7 +174,7 @@ def test_environment_variable_is_shown_without_its_value(client: Client, superus
     assert b"from environment variable OURS_API_KEY (set)" in page and SECRET.encode() not in page
 
 
-def test_lists_cannot_be_searched_by_key(client: Client, superuser: User):
+def test_lists_cannot_be_searched_by_key(client: Client, boss):
     endpoint_with_key()
     assert client.get(LIST, {"enabled__exact": "1"}).status_code == 200
     assert client.get(LIST, {"sealed_key__startswith": "gAAAAA"}).status_code == 400
@@ -198,14 +189,14 @@ def test_lists_cannot_be_searched_by_key(client: Client, superuser: User):
         ("http://models.example", "http://models.example"),
     ],
 )
-def test_address_without_its_beginning_is_completed(client: Client, superuser: User, entered, address):
+def test_address_without_its_beginning_is_completed(client: Client, boss, entered, address):
     response = client.post(ADD, typed(base_url=entered))
     assert response.status_code == 302, response.context["adminform"].form.errors
     assert Endpoint.objects.get().base_url == address
 
 
 @pytest.mark.parametrize("entered", [SECRET, f"sk-{SECRET}.abc", f"me:{SECRET}@models.example"])
-def test_what_may_be_a_key_is_not_taken_for_an_address(client: Client, superuser: User, entered):
+def test_what_may_be_a_key_is_not_taken_for_an_address(client: Client, boss, entered):
     response = client.post(ADD, typed(base_url=entered))
     assert "base_url" in response.context["adminform"].form.errors
     assert SECRET not in response.content.decode()

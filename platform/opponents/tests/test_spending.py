@@ -18,16 +18,7 @@ from llm_agents.pricing import Price, PriceList
 from llm_agents.record import CallRecord
 from opponents.models import Call, Reservation
 from opponents.services import record_calls
-from opponents.spending import (
-    CapReached,
-    Caps,
-    Payer,
-    cap_of_today,
-    cap_per_day,
-    refusal_of,
-    reserve,
-    spent_by_label,
-)
+from opponents.spending import CapReached, Caps, Payer, cap_of_today, cap_per_day, refusal_of, reserve, spent_by_label
 
 pytestmark = pytest.mark.django_db
 

@@ -22,11 +22,6 @@ HEAD = "id,amount\n"
 
 
 @pytest.fixture
-def boss() -> User:
-    return User.objects.create_superuser("boss")
-
-
-@pytest.fixture
 def panel(panel_of) -> Panel:
     return panel_of()[0]
 

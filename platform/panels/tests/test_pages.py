@@ -8,7 +8,6 @@ import subprocess
 import sys
 
 import pytest
-from django.contrib.auth.models import User
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.urls import reverse
 
@@ -16,7 +15,8 @@ from audit.models import Record
 from exports.tests import building
 from panels import lists, presets
 from panels.models import Panel, secret_of
-from panels.tests.test_lists import _approve, _finish, boss, panel, payment_list, states  # noqa: F401
+from panels.tests.test_lists import _approve, _finish, panel, payment_list, states  # noqa: F401
+from studies.tests import kit
 from tests.visitors import text_of
 
 pytestmark = pytest.mark.django_db
@@ -126,7 +126,7 @@ def test_stand_in_starts_from_the_command_line():
 def test_closing_says_which_link_to_switch_off_by_hand(panel_of, client, settings):
     settings.SITE_URL = "https://parley.example"
     set_up, _standin = panel_of()
-    client.force_login(User.objects.create_superuser("boss"))
+    kit.administrator(client)
     address = reverse("admin:studies_study_close", args=[set_up.study.pk])
     page = client.post(address, follow=True).content.decode()
     assert f"Switch off the link https://parley.example/join/{set_up.study.slug}/ on {set_up.title} yourself" in page

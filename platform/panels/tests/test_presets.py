@@ -39,11 +39,6 @@ OUTCOMES = {
 }  # fmt: skip
 
 
-@pytest.fixture
-def boss() -> User:
-    return User.objects.create_superuser("boss")
-
-
 def approved(panel: Panel, boss: User) -> None:
     rows = LedgerRow.objects.filter(study=panel.study.slug, state="due").values_list("pk", flat=True)
     if rows:

@@ -123,11 +123,7 @@ def test_leaving_a_result_is_finished_unless_a_required_step_is_shown(visitor):
 
 
 def test_unanswered_steps_are_those_that_would_be_shown(visitor):
-    add_after_match(
-        visitor,
-        asked("pay", before_game=False),
-        asked("car", before_game=False, show_if="pay > 1"),
-    )
+    add_after_match(visitor, asked("pay", before_game=False), asked("car", before_game=False, show_if="pay > 1"))
     visitor.agree()
     visitor.send(question_pay="1")
     assert visitor.now().state == State.COMPLETED and people.unanswered(visitor.enrolment) == []

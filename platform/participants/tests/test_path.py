@@ -286,7 +286,7 @@ class TestLeaving:
         visitor.walk_to("name")
         page = visitor.client.get(f"{visitor.url}leave/")
         assert page.status_code == 200
-        assert "You are not paid if you leave before the end." in text_of(page)
+        assert "not paid if you leave" in text_of(page)
         assert state_of(visitor) == (State.CONSENTED, 1)
 
     @pytest.mark.parametrize("kind", STEP_KINDS[:-1])

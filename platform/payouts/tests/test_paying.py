@@ -449,7 +449,8 @@ def test_the_last_page_shows_the_status_of_the_pay(standin: StandIn, boss: User)
     base, bonus = finished("A1")
     person = base.enrolment
     assert payment_status(person) == [
-        "Recorded. Once the researchers approve it, it will be paid through the site that brought you here."
+        "Recorded. Once the researchers approve it, it will be paid through the site that brought you here. "
+        "They have not said when."
     ]
     approve(boss, base)
     settle()
@@ -462,7 +463,9 @@ def test_the_last_page_shows_the_status_of_the_pay(standin: StandIn, boss: User)
 
 def test_the_last_page_names_the_right_payment_method(boss: User):
     by_code, elsewhere = finished("code", recruiter="codes"), finished("label", recruiter="otree")
-    assert payment_status(by_code[0].enrolment) == ["Recorded. The researchers will pay you themselves."]
+    assert payment_status(by_code[0].enrolment) == [
+        "Recorded. The researchers will pay you themselves. They have not said when."
+    ]
     assert payment_status(elsewhere[0].enrolment) == [
         "This is paid by the experiment that brought you here, together with anything else you earn there."
     ]

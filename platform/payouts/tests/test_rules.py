@@ -10,12 +10,15 @@ from django.db import IntegrityError, transaction
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from games import registry
+from games.play import configure
 from participants.models import Enrolment
 from participants.signals import enrolment_ended
 from participants.states import ENDINGS, State
 from payouts.models import LedgerRow
 from payouts.services import record_due
-from plans.pay import PayRule, bonus, cents, due
+from plans.pay import CAN_PAY, ENDINGS_PAY, PayRule, bonus, cents, due
+from studies.endings import Earnings, Result, counted_matches, mean_bonus, pay_lines
 from tests.visitors import Visitor, arrived_participant, launched_study
 
 AMOUNTS = st.decimals(0, 999_999, places=2)
@@ -69,6 +72,42 @@ def test_doing_better_never_pays_less(rule, payoff, shares):
     low, high = sorted(shares)
     assert bonus(rule, payoff=payoff, share=low) <= bonus(rule, payoff=payoff, share=high)
     assert bonus(rule, payoff=payoff, share=low) <= bonus(rule, payoff=payoff + 1000, share=high)
+
+
+@given(
+    rule=RULES.map(lambda rule: rule.model_copy(update={"waiting_rate": Decimal("6.00")})),
+    ending=st.sampled_from(sorted(ENDINGS)),
+    quiz=st.sampled_from(CAN_PAY["failed_quiz"]),
+    matches=st.lists(st.tuples(PAYOFFS, SHARES), max_size=5),
+    of=st.sampled_from(["all", "last", "random"]),
+    seed=st.integers(0, 99),
+    waited=st.floats(0, 10_000),
+    own=st.none() | st.lists(RULES, min_size=5, max_size=5),
+)
+@example(PayRule(), "failed_quiz", "base", [(8.0, 0.44)], "all", 1, 0.0, None)
+def test_the_lines_of_the_last_page_add_up_to_what_is_owed(rule, ending, quiz, matches, of, seed, waited, own):
+    rule = rule.model_copy(update={"endings": {**ENDINGS_PAY, "failed_quiz": quiz}})
+    results = [Result(number, "", *result) for number, result in enumerate(matches, start=1)]
+    payoff, share, numbers = counted_matches(results, of, seed=seed)
+    own_amounts = {
+        result.number: bonus(each, payoff=result.payoff, share=result.share)
+        for result, each in zip(results, own or (), strict=False)
+    }
+    earned = Earnings(
+        payoff,
+        share,
+        waited,
+        bonus=mean_bonus(rule, own_amounts, numbers),
+        results=results,
+        counted=[result for result in results if result.number in numbers],
+        own=own_amounts,
+    )
+    owed = due(rule, ending=ending, **earned.rule_inputs())
+    games = dict.fromkeys(range(1, 6), configure(registry.get("beauty_contest"), {}))
+    lines = pay_lines(ending, rule, owed, earned, games)
+    assert sum(line.amount for line in lines) == sum(owed.values())
+    assert all(line.amount == cents(line.amount) for line in lines)
+    assert sum(line.reason == "lost" for line in lines) <= 1
 
 
 @pytest.mark.parametrize(

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import pytest
-from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import reverse
 
 from audit.models import Record
 from piloting import driver, services
 from piloting.models import Pilot, Walker
-from rights.members import give
-from rights.roles import Role
 from studies.models import Study
-from studies.tests.kit import new_study
+from studies.tests.kit import new_study, staff
 from tests.visitors import text_of
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -22,20 +19,6 @@ pytestmark = pytest.mark.django_db(transaction=True)
 @pytest.fixture
 def study() -> Study:
     return new_study("splitting", title="Splitting", agents="script:fair")
-
-
-@pytest.fixture
-def superuser(client: Client) -> User:
-    user = User.objects.create_superuser("boss", password="long enough 123")
-    client.force_login(user)
-    return user
-
-
-def staff(client: Client, study: Study, role: str = "") -> None:
-    user = User.objects.create_user("staff", password="long enough 123", is_staff=True)
-    if role:
-        give(study, user=user, role=Role(role), by=None)
-    client.force_login(user)
 
 
 def begin(client: Client, study: Study, **fields):
@@ -47,13 +30,13 @@ def page(name: str, pilot: Pilot) -> str:
     return reverse(f"admin:piloting_pilot_{name}", args=[pilot.pk])
 
 
-def test_pilot_from_start_to_deletion(client, superuser, study):
+def test_pilot_from_start_to_deletion(client, boss, study):
     card = client.get(reverse("admin:studies_study_change", args=[study.pk])).content.decode()
     assert reverse("admin:piloting_pilot_begin", args=[study.pk]) in card
     started = begin(client, study)
     pilot = Pilot.objects.get()
     assert started["Location"] == pilot.get_absolute_url()
-    assert (pilot.people, pilot.created_by) == (3, superuser)
+    assert (pilot.people, pilot.created_by) == (3, boss)
     running_page = client.get(started["Location"])
     assert "Pilot 1: 0 of 3 participants finished" in text_of(running_page)
     assert b"data-alive" in running_page.content
@@ -80,7 +63,7 @@ def test_pilot_from_start_to_deletion(client, superuser, study):
 
 
 @pytest.mark.parametrize("fields", [{"people": "0"}, {"people": "many"}, {"failing": "9"}, {"player": "script:nobody"}])
-def test_pilot_problems_are_shown_on_the_studys_page(client, superuser, study, fields):
+def test_pilot_problems_are_shown_on_the_studys_page(client, boss, study, fields):
     response = begin(client, study, **fields)
     assert response["Location"] == reverse("admin:studies_study_change", args=[study.pk])
     assert client.get(response["Location"]).context["messages"]
@@ -88,7 +71,7 @@ def test_pilot_problems_are_shown_on_the_studys_page(client, superuser, study, f
 
 
 def test_viewers_of_the_study_see_its_pilots(client, study):
-    staff(client, study, "viewer")
+    staff(client, study, role="viewer")
     pilot = services.begin(study, people=1)
     assert client.get(pilot.get_absolute_url()).status_code == 200
     assert client.get(page("progress", pilot)).status_code == 200
@@ -105,7 +88,7 @@ def test_viewers_of_the_study_see_its_pilots(client, study):
 
 
 def test_editors_start_stop_and_delete(client, study):
-    staff(client, study, "editor")
+    staff(client, study, role="editor")
     begin(client, study)
     pilot = Pilot.objects.get()
     client.post(page("stop", pilot))
@@ -116,7 +99,7 @@ def test_editors_start_stop_and_delete(client, study):
     assert [record.action for record in records if record.by == "staff"] == ["piloted", "stopped", "deleted"]
 
 
-def test_refused_actions_are_not_recorded(client, superuser, study):
+def test_refused_actions_are_not_recorded(client, boss, study):
     pilot = services.begin(study, people=1)
     client.post(page("remove", pilot))
     begin(client, study)
@@ -134,7 +117,7 @@ def test_pilots_are_hidden_from_non_members(client, study):
     assert Pilot.objects.get().running
 
 
-def test_problems_are_escaped_and_show_no_token(client, superuser, study):
+def test_problems_are_escaped_and_show_no_token(client, boss, study):
     pilot = services.begin(study, people=1)
     driver.drive(pilot.pk)
     Walker.objects.update(status=Walker.Status.STUCK, problem="<script>alert(1)</script>")

@@ -213,7 +213,7 @@ class TestGroups:
         seats = {"p1": "person", "p2": "person", "*": "level 1"}
         config = {"players": 3, "runs": 1}
         agents = {"level 1": {"script": "level_1"}}
-        return draft(game="beauty_contest", roles=None, config=config, agents=agents, seats=seats, **parts)
+        return draft(game="beauty_contest", roles=None, config=config, agents=agents, seats=seats, quiz=False, **parts)
 
     def test_groups_meet_and_finish(self):
         pilot = run_pilot(self.contest(), people=4)

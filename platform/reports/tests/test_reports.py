@@ -6,7 +6,6 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from django.contrib.auth.models import User
 from django.core.files.base import ContentFile
 from django.urls import reverse
 from django.utils import timezone
@@ -22,13 +21,6 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 @pytest.fixture
-def owner(client) -> User:
-    user = User.objects.create_superuser("boss", password="long enough 123")
-    client.force_login(user)
-    return user
-
-
-@pytest.fixture
 def queued_reports(monkeypatch) -> list[int]:
     """Primary keys of the reports queued for workers."""
     queued_reports: list[int] = []
@@ -41,7 +33,7 @@ def queued_reports(monkeypatch) -> list[int]:
 
 
 @pytest.fixture
-def dataset(owner, queued_reports) -> Dataset:
+def dataset(boss, queued_reports) -> Dataset:
     """A study's dataset of one match, ready for download."""
     study = building.new_study()
     building.complete(study, worker="A1", messages=["hello"])

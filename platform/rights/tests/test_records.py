@@ -5,9 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from django.contrib.auth.models import User
 from django.core.files.uploadedfile import SimpleUploadedFile
-from django.test import Client
 from django.urls import reverse
 
 from audit.models import Record
@@ -19,20 +17,13 @@ from studies.tests import kit
 pytestmark = [pytest.mark.services, pytest.mark.django_db]
 
 
-@pytest.fixture
-def owner(client: Client) -> User:
-    user = User.objects.create_superuser("boss")
-    client.force_login(user)
-    return user
-
-
 def actions(study: Study) -> list[str]:
     records = Record.objects.filter(of_kind="studies.study", of_key=study.pk).order_by("pk")
     assert {record.by for record in records} <= {"boss"}
     return [record.action for record in records]
 
 
-def test_a_studys_whole_life_cycle_is_recorded(client, owner):
+def test_a_studys_whole_life_cycle_is_recorded(client, boss):
     study = kit.new_study("splitting", via="codes")
     renamed = SimpleUploadedFile("plan.json", json.dumps({**study.draft, "title": "Renamed"}).encode())
     client.post(reverse("admin:studies_study_save", args=[study.pk]), {"edit": study.edit, "document": renamed})
@@ -49,7 +40,7 @@ def test_a_studys_whole_life_cycle_is_recorded(client, owner):
 
 
 @pytest.mark.slow
-def test_refused_actions_are_not_recorded(client, owner):
+def test_refused_actions_are_not_recorded(client, boss):
     study = kit.new_study("broken")
     study.draft = kit.changed(study.draft, config={"delta_alice": 7})
     study.save()
@@ -59,14 +50,14 @@ def test_refused_actions_are_not_recorded(client, owner):
     assert actions(study) == []
 
 
-def test_a_deleted_draft_leaves_its_record(client, owner):
+def test_a_deleted_draft_leaves_its_record(client, boss):
     draft = kit.new_study("draft", title="Draft")
     client.post(reverse("admin:studies_study_delete", args=[draft.pk]), {"post": "yes"})
     record = Record.objects.get(action="deleted")
     assert (record.by, record.title) == ("boss", "Draft")
 
 
-def test_no_record_contains_endpoint_keys(client, owner):
+def test_no_record_contains_endpoint_keys(client, boss):
     fields = {
         "name": "lab", "protocol": "openai", "base_url": "https://models.example.org/v1", "structured": "none",
         "concurrency": "4", "enabled": "on", "new_key": "sk-very-secret-key", "prices": "{}",
@@ -80,7 +71,7 @@ def test_no_record_contains_endpoint_keys(client, owner):
     assert "sk-" not in str([(record.title, record.details) for record in records])
 
 
-def test_owners_read_their_studys_records_in_the_admin(client, owner):
+def test_owners_read_their_studys_records_in_the_admin(client, boss):
     study = building.new_study()
     client.post(reverse("admin:studies_study_pause", args=[study.pk]))
     page = client.get(reverse("admin:audit_record_changelist"), {"action": "paused"})

@@ -42,7 +42,7 @@ FAILING: Mapping[Plan, int] = {
     Plan.WRONG_CODE: 4,
     Plan.SILENT: 2,
     Plan.WITHDRAWS: 2,
-    Plan.WRONG_QUIZ: 2,
+    Plan.MISREADS: 2,
     Plan.SCREENED_OUT: 1,
     Plan.VANISHES: 1,
 }
@@ -128,7 +128,7 @@ def new_study() -> Study:
                     "messages_allowed": {"by": "messages"},
                 },
                 "seats": {"alice": "person", "bob": "haggler"},
-                "quiz": True,
+                "comprehension": {"tries": 3},
             },
             {"stage": "questions", "name": "after", "items": list(QUESTIONS_AFTER)},
             {

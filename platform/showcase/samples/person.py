@@ -15,7 +15,7 @@ from typing import Any
 
 from django.utils import timezone
 
-from checks.steps import Comprehension, Quiz
+from checks.steps import Comprehension
 from games.interface import MoveData, Role
 from games.play import Play, script_move
 from llm_agents.agent import spec_of
@@ -41,11 +41,14 @@ from surveys.steps import Questions
 NAMES = ("Robin", "Sasha", "Kim", "Noor", "Alexis", "Jamie", "Charlie", "Dana", "Eden", "Jules")
 WRONG_WORD = "elsewhere"
 SECONDS: Mapping[str, float] = {
-    "consent": 24, "name": 8, "before": 26, "instructions": 75, "match": 11, "quiz": 14, "after": 38, "other": 30,
+    "consent": 24, "name": 8, "before": 26, "instructions": 75, "comprehension": 21, "match": 11, "after": 38,
+    "other": 30,
 }  # fmt: skip
 """Median seconds on a page, of questions by name; "match": on the result. A person's own pace multiplies them."""
 POLL_SECONDS, LOBBY_SECONDS = 2.0, 8.0
 """How often someone who waits looks for news: in a match, and in the lobby."""
+MAX_TRIES = 10
+"""More than any page allows."""
 SPREAD = 0.25
 """Standard deviation of the logarithm of every duration."""
 
@@ -63,7 +66,8 @@ class Plan(StrEnum):
     TOO_SLOW = "too_slow"
     """Stays on the match's page without moving."""
     WITHDRAWS = "withdraws"
-    WRONG_QUIZ = "wrong_quiz"
+    MISREADS = "misreads"
+    """Gives wrong answers about the rules."""
 
 
 class Person:
@@ -132,11 +136,13 @@ class Person:
 
     def _answer(self, step: Step, position: int) -> Walk:
         data = self._answers(step)
-        try:
-            people.answer_step(enrolment_id=self.enrolment.pk, position=position, data=data)
-        except StepRefused:  # the wrong code word: a second try
-            yield self._seconds(SECONDS["name"])
-            people.answer_step(enrolment_id=self.enrolment.pk, position=position, data=data)
+        for _try in range(MAX_TRIES):
+            try:
+                people.answer_step(enrolment_id=self.enrolment.pk, position=position, data=data)
+            except StepRefused:  # a wrong code word or answer: another try
+                yield self._seconds(SECONDS["name"])
+            else:
+                return
 
     def _answers(self, step: Step) -> dict[str, str]:
         """Return the answers to a page's form."""
@@ -147,15 +153,11 @@ class Person:
         if step.kind == "instructions":
             return {"code_word": WRONG_WORD if self.plan == Plan.WRONG_CODE else self.enrolment.code_word}
         if isinstance(step, Comprehension):
-            return {asked.key: asked.answer for asked in step.open_questions()}
-        if isinstance(step, Quiz):
             return {
                 asked.key: next(
-                    option
-                    for option in asked.options
-                    if (option == asked.answer) != (self.plan == Plan.WRONG_QUIZ) or len(asked.options) == 1
+                    option for option in asked.options if (option == asked.answer) != (self.plan == Plan.MISREADS)
                 )
-                for asked in step.questions()
+                for asked in step.open_questions()
             }
         if isinstance(step, Questions):
             return {

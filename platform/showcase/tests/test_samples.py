@@ -192,7 +192,8 @@ def test_command_makes_everything(
     assert "leaderboard" in offered["samples"]["tournament"].links
 
     assert endings(bargaining.SLUG) == {
-        "completed": 68, "failed_code_word": 4, "dropped_out": 3, "failed_quiz": 2, "withdrew": 2, "screened_out": 1,
+        "completed": 68, "failed_code_word": 4, "dropped_out": 3, "failed_comprehension": 2, "withdrew": 2,
+        "screened_out": 1,
     }  # fmt: skip
     states = set(LedgerRow.objects.filter(study=bargaining.SLUG).values_list("state", flat=True))
     assert states == {"due", "approved", "confirmed", "failed", "unclear"}

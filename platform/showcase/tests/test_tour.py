@@ -7,7 +7,6 @@ import re
 from pathlib import Path
 
 import pytest
-from django.contrib.auth.models import User
 from django.test import Client
 
 from exports.tests import building
@@ -20,6 +19,7 @@ from showcase.samples import making
 from showcase.tour import STEPS, STOPS
 from studies import pausing
 from studies.models import Study
+from studies.tests import kit
 
 pytestmark = pytest.mark.django_db
 
@@ -42,13 +42,6 @@ def finished(study: Study) -> Study:
     return study
 
 
-@pytest.fixture
-def researcher(client: Client) -> User:
-    user = User.objects.create_superuser("boss", password="long enough 123")
-    client.force_login(user)
-    return user
-
-
 def text_of(client: Client, path: str) -> str:
     response = client.get(path, follow=True)
     assert response.status_code == 200
@@ -64,7 +57,7 @@ def test_there_are_five_steps():
     assert len({stop.name for stop in STOPS}) == len(STOPS)
 
 
-def test_each_stop_shows_what_it_names(client, finished, researcher):
+def test_each_stop_shows_what_it_names(client, finished, boss):
     missing = []
     for stop in STOPS:
         text = text_of(client, f"/admin/tour/{stop.name}/")
@@ -76,7 +69,7 @@ def test_each_stop_shows_what_it_names(client, finished, researcher):
     assert missing == []
 
 
-def test_next_leads_through_all_stops_to_the_end(client, study, researcher):
+def test_next_leads_through_all_stops_to_the_end(client, study, boss):
     path, seen = f"/admin/tour/{STOPS[0].name}/", []
     while path:
         text = text_of(client, path)
@@ -89,50 +82,50 @@ def test_next_leads_through_all_stops_to_the_end(client, study, researcher):
     assert "You have seen it all" in text_of(client, "/admin/tour/")
 
 
-def test_other_pages_lead_back_to_the_stop(client, study, researcher):
+def test_other_pages_lead_back_to_the_stop(client, study, boss):
     client.get("/admin/tour/monitor/")
     text = text_of(client, "/admin/studies/study/")
     assert LINE in text and BAR not in text
     assert 'href="/admin/tour/monitor/"' in text
 
 
-def test_a_user_continues_where_they_left_even_after_signing_out(client, study, researcher):
+def test_a_user_continues_where_they_left_even_after_signing_out(client, study, boss):
     client.get("/admin/tour/pilot/")
     left = client.post("/admin/tour/leave/", {"path": "/admin/studies/study/?q=x"})
     assert left["Location"] == "/admin/studies/study/?q=x"
     assert LINE not in text_of(client, "/admin/studies/study/")
     client.post("/admin/logout/")
-    client.force_login(researcher)
+    client.force_login(boss)
     for path in ("/admin/", "/admin/tour/"):
         assert 'href="/admin/tour/pilot/"' in text_of(client, path)
     assert BAR in text_of(client, "/admin/tour/pilot/")
 
 
 @pytest.mark.parametrize("path", ["https://example.org/", "//example.org/", ""])
-def test_leaving_stays_on_this_site(client, study, researcher, path):
+def test_leaving_stays_on_this_site(client, study, boss, path):
     client.get("/admin/tour/pilot/")
     assert client.post("/admin/tour/leave/", {"path": path})["Location"] == "/admin/"
 
 
 @pytest.mark.parametrize("place", ["", "on", "on:", "on:nowhere", "elsewhere:pilot", "<script>"])
-def test_an_unknown_place_shows_nothing(client, study, researcher, place):
+def test_an_unknown_place_shows_nothing(client, study, boss, place):
     client.cookies["tour"] = place
     assert LINE not in text_of(client, "/admin/studies/study/")
     assert "Start the tour" in text_of(client, "/admin/tour/")
 
 
-def test_an_unknown_stop_does_not_exist(client, study, researcher):
+def test_an_unknown_stop_does_not_exist(client, study, boss):
     assert client.get("/admin/tour/nowhere/").status_code == 404
 
 
-def test_without_the_sample_there_is_no_tour(client, researcher):
+def test_without_the_sample_there_is_no_tour(client, boss):
     assert client.get("/admin/tour/").status_code == 404
     assert "tour-card" not in text_of(client, "/admin/")
     client.cookies["tour"] = "on:pilot"
     assert LINE not in text_of(client, "/admin/studies/study/")
 
 
-def test_a_demo_says_that_the_sample_is_being_made(client, researcher, settings):
+def test_a_demo_says_that_the_sample_is_being_made(client, boss, settings):
     settings.DEMO = True
     client.defaults["HTTP_HOST"] = "127.0.0.1"
     assert "The sample study is being made" in text_of(client, "/admin/tour/")
@@ -140,8 +133,7 @@ def test_a_demo_says_that_the_sample_is_being_made(client, researcher, settings)
 
 
 def test_only_members_of_the_sample_study_are_shown_it(client, study):
-    user = User.objects.create_user("staff", password="long enough 123", is_staff=True)
-    client.force_login(user)
+    user = kit.staff(client)
     assert client.get("/admin/tour/").status_code == 404
     give(study, user=user, role=Role.VIEWER, by=None)
     assert BAR in text_of(client, "/admin/tour/question/")

@@ -20,7 +20,7 @@ from games.pictures import picture
 from plans.canonical import canonical, part_hashes
 from plans.comparing import compare
 from plans.reading import BadPlan
-from plans.starting import plan_for
+from plans.starting import COMPREHENSION, plan_for
 from rights.admin import trail
 from studies import presets
 from studies.admin.editing import PlanEditing, signed_in
@@ -76,7 +76,9 @@ class Beginnings(PlanEditing):
             raise PermissionDenied
         if game not in registry.keys():
             raise Http404
-        return self.created(request, plan_for(game), Action.MADE, _("Made for a game."))
+        return self.created(
+            request, plan_for(game, stage={"comprehension": COMPREHENSION}), Action.MADE, _("Made for a game.")
+        )
 
     def load_preset(self, request: HttpRequest, name: str) -> HttpResponse:
         """Create a draft from a ready-made study."""

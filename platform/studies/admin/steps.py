@@ -112,7 +112,7 @@ def play_until(match: Match, number: int) -> Play:
     play, _events = games.play.start(game, match.seed)
     for kind, data in logged_moves:
         if kind == "move":
-            play, _events = games.play.submit(play, data["role"], data["move"], by=data.get("by"))
+            play, _events = games.play.submit_logged(play, data)
         else:
             play, _events = games.play.abandon(play, data["reason"], data.get("role"))
     return play

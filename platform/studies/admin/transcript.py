@@ -167,7 +167,8 @@ def _answer_timing(seat: Any, *, blind: bool) -> str:
 def _values(event: Event) -> list[tuple[str, Any]]:
     if event.kind == "move":
         move = {name: value for name, value in event.data["move"].items() if name != "message"}
-        return [(name.replace("_", " "), value) for name, value in move.items()]
+        replaced = [(_("replaces"), f"#{event.data['replaces']}")] if "replaces" in event.data else []
+        return [*((name.replace("_", " "), value) for name, value in move.items()), *replaced]
     if event.kind == "draw":
         known_to = event.data.get("known_to")
         return [

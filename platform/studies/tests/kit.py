@@ -1,10 +1,10 @@
-"""Studies for tests, as plans."""
+"""Worlds for tests: studies as plans, their participants, and users of the admin."""
 
 from __future__ import annotations
 
 import threading
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from copy import deepcopy
 from datetime import timedelta
@@ -12,7 +12,9 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
+from django.contrib.auth.models import Permission, User
 from django.db import connection
+from django.test import Client
 from django.utils import timezone
 
 from games import registry
@@ -26,6 +28,8 @@ from plans.plan import Plan
 from plans.stages import Game, Lobby, Timing
 from plans.starting import plan_for
 from recruiters.arrivals import Arrival
+from rights.members import give
+from rights.roles import Role
 from studies.enrolling import enrol
 from studies.launching import launch
 from studies.models import Study
@@ -206,6 +210,26 @@ def _set_text(journey: list[Any], stage: str, text: str) -> None:
         node = {"stage": stage}
         journey.append(node)
     node["text"] = text
+
+
+# ---- users of the admin ------------------------------------------------------------------
+
+
+def administrator(client: Client) -> User:
+    """Return a superuser, who has signed in with this client."""
+    user = User.objects.create_superuser("boss")
+    client.force_login(user)
+    return user
+
+
+def staff(client: Client, *things: Any, role: str = "", may: Iterable[str] = (), name: str = "staff") -> User:
+    """Return a user of the admin with a role in these studies or collections, and with permissions, signed in."""
+    user = User.objects.create_user(name, is_staff=True)
+    user.user_permissions.set(Permission.objects.filter(codename__in=may))
+    for thing in things if role else ():
+        give(thing, user=user, role=Role(role), by=None)
+    client.force_login(user)
+    return user
 
 
 # ---- participants of groups ------------------------------------------------------------

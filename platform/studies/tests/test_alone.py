@@ -37,7 +37,10 @@ def test_single_player_texts_mention_no_other_players(key: str):
         person.send(**answer)
         texts.append(text_of(person.see()))
     assert person.now().step["kind"] == "match"
-    texts += [question.prompt + " ".join(question.options) for question in game.quiz(game.roles()[0])]
+    texts += [
+        " ".join((question.prompt, *question.options, question.explanation))
+        for question in game.comprehension(game.roles()[0])
+    ]
     mentions = [
         (number, MENTIONS_OTHERS.search(text)) for number, text in enumerate(texts) if MENTIONS_OTHERS.search(text)
     ]

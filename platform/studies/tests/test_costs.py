@@ -5,12 +5,12 @@ from __future__ import annotations
 from decimal import Decimal
 
 import pytest
-from django.contrib.auth.models import User
 from django.urls import reverse
 
 from opponents.models import Call
 from plans.starting import plan_for
 from studies.costs import costs_of, costs_of_document, shown_forecast
+from studies.tests import kit
 from studies.tests.kit import launched, new_study
 
 pytestmark = pytest.mark.django_db
@@ -105,14 +105,14 @@ def test_editor_gets_every_cell_with_its_pay_and_the_totals():
 
 def test_launching_says_what_it_will_cost(client):
     draft = new_study("draft", game="bargaining")
-    client.force_login(User.objects.create_superuser("boss"))
+    kit.administrator(client)
     page = client.get(reverse("admin:studies_study_change", args=[draft.pk])).content.decode()
     assert costs_of(draft).total_sentence in page
 
 
 def test_every_page_shows_the_same_figures(client):
     study = launched("study", game="bargaining", quota=10, via="prolific")
-    client.force_login(User.objects.create_superuser("boss"))
+    kit.administrator(client)
     pages = [
         client.get(reverse("admin:studies_study_change", args=[study.pk])),
         client.get(reverse("paydesk:page", args=[study.pk])),

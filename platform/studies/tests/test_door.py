@@ -62,8 +62,7 @@ def test_unknown_study_has_a_clear_page(slug):
 
 @pytest.mark.parametrize("entry", list(Study.Entry))
 @pytest.mark.parametrize(
-    ("status", "reason"),
-    [("draft", "not started yet"), ("paused", "paused at the moment"), ("closed", "has ended")],
+    ("status", "reason"), [("draft", "not started yet"), ("paused", "paused at the moment"), ("closed", "has ended")]
 )
 def test_closed_study_explains_why(entry, status, reason):
     launched_study(via=entry)

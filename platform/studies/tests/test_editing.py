@@ -13,7 +13,7 @@ from audit.models import Record
 from pages.files import MAX_IMAGE_BYTES, MAX_VIDEO_BYTES
 from pages.models import Media
 from plans import files, library
-from plans.starting import plan_for
+from plans.starting import COMPREHENSION, plan_for
 from recruiters.models import LabCode
 from rights.members import give
 from rights.roles import Role
@@ -23,13 +23,6 @@ from studies.tests.kit import PNG, launched, new_study, with_image
 
 pytestmark = pytest.mark.django_db
 INVALID = "format: parley-study\ntitle: X\njourney:\n  - {stage: game, name: g, game: chess}\n  - {stage: dance}\n"
-
-
-@pytest.fixture
-def boss(client) -> User:
-    user = User.objects.create_superuser("boss")
-    client.force_login(user)
-    return user
 
 
 def page(name: str, *args) -> str:
@@ -225,7 +218,7 @@ def test_a_study_of_a_game_begins_with_one_click(client, boss):
     client.post(page("begin", "negotiation"))
     client.post(page("begin", "negotiation"))
     assert set(Study.objects.values_list("slug", flat=True)) == {"negotiation", "negotiation-2"}
-    assert Study.objects.first().draft == plan_for("negotiation")
+    assert Study.objects.first().draft == plan_for("negotiation", stage={"comprehension": COMPREHENSION})
     assert client.post(page("begin", "chess")).status_code == 404
 
 

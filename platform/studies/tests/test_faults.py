@@ -6,7 +6,6 @@ from datetime import timedelta
 from decimal import Decimal
 
 import pytest
-from django.contrib.auth.models import User
 from django.db import transaction
 from django.http import HttpResponse
 from django.test import Client
@@ -20,6 +19,7 @@ from participants.models import Enrolment
 from participants.states import State
 from recruiters.models import LabCode
 from studies.models import Study
+from studies.tests import kit
 from tests.visitors import EQUAL_SPLIT, Visitor, arrived_participant, heading_of, launched_study, text_of
 
 pytestmark = pytest.mark.django_db
@@ -32,7 +32,7 @@ def follow_link() -> HttpResponse:
 
 def monitor_of(study: Study) -> str:
     client = Client()
-    client.force_login(User.objects.create_superuser("root"))
+    kit.administrator(client)
     return client.get(f"/admin/monitor/{study.pk}/").content.decode()
 
 

@@ -57,7 +57,7 @@ def test_an_import_gives_every_reason_at_once():
     with pytest.raises(BadPlan) as refused:
         import_study(dumps(document).encode())
     assert {fault.at for fault in refused.value.faults} == {
-        *("version", "journey.2.stage", "journey.3.game", "agents.gpt.endpoint"),
+        *("version", "journey.2.stage", "journey.3.game", "agents.gpt.endpoint")
     }
     assert not Study.objects.exists()
 

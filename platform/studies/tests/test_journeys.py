@@ -380,5 +380,16 @@ class TestTexts:
             enrolment = leave_match_page(enrolment)
         assert states([enrolment]) == {State.COMPLETED: 1}
         assert enrolment.earnings["total"] == "$4.13"
+        lines = enrolment.earnings["lines"]
+        assert [(line["game"], line["amount"]) for line in lines] == [(None, "$1.00"), (1, "$1.50"), (2, "$1.63")]
         workings = enrolment.ledger.get(reason="bonus").workings
         assert ([game["bonus"] for game in workings["games"]], workings["own_bonus"]) == (["3.00", "3.25"], "3.13")
+
+    @pytest.mark.parametrize("shown", ["shown", "hidden"])
+    def test_bonus_during_the_game_is_a_setting(self, shown):
+        made = study(alone("a"), alone("b"), told={"bonus": shown}, pay={"bonus": {"of": "random"}})
+        (first, _second) = (step["texts"] for step in steps_in(made) if step["kind"] == "match")
+        note = "The bonus is computed from one of your games, drawn at random at the end."
+        assert (first.get("pay", {}).get("rule"), first.get("pay_note")) == (
+            ("share", note) if shown == "shown" else (None, None)
+        )

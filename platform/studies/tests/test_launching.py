@@ -56,10 +56,7 @@ def test_launching_the_same_plan_reuses_the_version():
 
 @pytest.mark.parametrize(
     ("edit", "change"),
-    [
-        ({"title": "Another"}, ("title", "Splitting", "Another")),
-        ({"quota": 3}, ("cells.1.quota", 20, 3)),
-    ],
+    [({"title": "Another"}, ("title", "Splitting", "Another")), ({"quota": 3}, ("cells.1.quota", 20, 3))],
     ids=["title", "quota"],
 )
 def test_what_the_hash_leaves_out_takes_effect_without_a_new_version(edit, change):
@@ -157,11 +154,7 @@ def test_plan_with_a_fault_is_not_launched():
 
 @pytest.mark.parametrize(
     ("parts", "part"),
-    [
-        ({"agents": "nowhere:model"}, "agents"),
-        ({"via": "post"}, "entry"),
-        ({"journey": None}, "journey"),
-    ],
+    [({"agents": "nowhere:model"}, "agents"), ({"via": "post"}, "entry"), ({"journey": None}, "journey")],
 )
 def test_what_is_missing_here_is_named(parts, part):
     study = new_study(**{name: value for name, value in parts.items() if name != "journey"})

@@ -36,13 +36,6 @@ def endpoint() -> Endpoint:
     return endpoint
 
 
-@pytest.fixture
-def administrator(client: Client) -> User:
-    user = User.objects.create_superuser("boss")
-    client.force_login(user)
-    return user
-
-
 def study_with(spec: str = "lab:m", **fields) -> Study:
     return launched_study(agents=spec, **fields)
 
@@ -60,7 +53,7 @@ def address(endpoint: Endpoint, page: str) -> str:
     return reverse(f"admin:opponents_endpoint_{page}", args=[endpoint.pk])
 
 
-def test_deletion_names_every_user_and_offers_to_retire(client, administrator, endpoint):
+def test_deletion_names_every_user_and_offers_to_retire(client, boss, endpoint):
     study, collection = study_with(title="Split it"), collection_with()
     JudgingRun.objects.create(collection=collection, judges=["lab:judge"])
     begin(study, people=1)
@@ -89,14 +82,14 @@ def test_deletion_only_counts_what_the_user_may_not_see(client, endpoint):
     assert "Mine : settings" in text and "2 uses that you may not see" in text and "Split it" not in text
 
 
-def test_unused_endpoint_is_deleted(client, administrator, endpoint):
+def test_unused_endpoint_is_deleted(client, boss, endpoint):
     study_with("script:fair")
     assert "Are you sure" in client.get(address(endpoint, "delete")).content.decode()
     client.post(address(endpoint, "delete"), {"post": "yes"})
     assert not Endpoint.objects.exists()
 
 
-def test_used_endpoint_keeps_its_name(client, administrator, endpoint):
+def test_used_endpoint_keeps_its_name(client, boss, endpoint):
     study_with()
     page = address(endpoint, "change")
     response = client.post(page, form_data(client.get(page), name="elsewhere"))
@@ -105,7 +98,7 @@ def test_used_endpoint_keeps_its_name(client, administrator, endpoint):
     assert Endpoint.objects.get().title == "Ours"
 
 
-def test_retired_endpoint_serves_what_was_launched_and_nothing_new(client, administrator, endpoint):
+def test_retired_endpoint_serves_what_was_launched_and_nothing_new(client, boss, endpoint):
     study, collection = study_with(), collection_with()
     client.post(address(endpoint, "retire"))
     MEMORY.read()
@@ -131,7 +124,7 @@ PROBLEMS = {
 
 
 @pytest.mark.parametrize("fault", PROBLEMS)
-def test_admission_stops_and_every_page_says_why(client, administrator, endpoint, fault):
+def test_admission_stops_and_every_page_says_why(client, boss, endpoint, fault):
     study, collection = study_with(), collection_with()
     visitor = Visitor(arrived_participant(study)).walk_to("match")
     if fault == "deleted":

@@ -7,8 +7,10 @@ from decimal import Decimal
 import pytest
 
 from games import registry
+from games.bargaining.rules import Bargaining
+from games.interface import Question
 from games.play import configure, start, submit
-from matches import bonus, services
+from matches import bonus
 from participants.states import State
 from plans.pay import PayRule
 from recruiters.arrivals import Arrival
@@ -59,37 +61,33 @@ def test_examples_reveal_no_private_information(complete, message):
     play, _events = submit(play, "alice", {"price": 10_000})
     rule = PayRule().model_dump(mode="json")
     assert {promise.key for promise in bonus.promises(play, "bob", rule)} == message
+    assert bonus.so_far(play, "bob", rule) == bonus.SoFar((bonus.Promise("Without an agreement", "$1.00"),))
 
 
 @pytest.mark.parametrize(
-    ("answer", "bonus", "because"),
-    [("10%", "$1.00", "you earned 5,000 points in the game"), ("20%", "$0.00", "this ending pays no bonus")],
+    ("answer", "total"),
+    [("10%", "Total $2.00"), ("20%", "Not paid not every answer after the game was right -$1.00 Total $1.00")],
 )
-def test_last_page_shows_the_bonus_with_its_reason(answer, bonus, because):
+def test_last_page_adds_up_the_bonus_and_what_a_wrong_answer_cost(answer, total):
     visitor = arrived_visitor().walk_to("quiz")
     assert "otherwise, $1.00." in text_of(visitor.see())
     visitor.send(loss_rate=answer)
     page = " ".join(text_of(visitor.see()).split())
-    assert f"Bonus {because} {bonus}" in page
-
-
-def test_wrong_answer_shows_correct_answer_and_cost():
-    visitor = arrived_visitor().walk_to("quiz")
-    visitor.send(loss_rate="20%")
-    page = text_of(visitor.see())
-    assert "Your answer 20%" in page and "Correct answer 10%" in page and "Pay you lost $1.00" in page
+    because = "you earned 5,000 points in the game, 50% of $2.00"
+    assert f"For taking part $1.00 Bonus {because} $1.00 {total}" in page
+    assert ("Your answer 20%" in page and "Correct answer 10%" in page) == (answer == "20%")
 
 
 def test_problem_report_extends_the_turn_once():
     visitor = arrived_visitor().walk_to("match")
     deadline = visitor.match().open_turns()["alice"].deadline
     page = text_of(visitor.client.get(f"{visitor.url}problem/"))
-    assert "Time for your answer in the game:" in page and "We added 60 seconds" in page
+    assert "your answer in the game:" in page and "We added 60 seconds" in page
     extended_deadline = visitor.match().open_turns()["alice"].deadline
     assert (extended_deadline - deadline).total_seconds() == 60
     visitor.client.get(f"{visitor.url}problem/")
     assert visitor.match().open_turns()["alice"].deadline == extended_deadline
-    assert "Time for your answer in the game:" in text_of(visitor.client.get(f"{visitor.url}leave/"))
+    assert "your answer in the game:" in text_of(visitor.client.get(f"{visitor.url}leave/"))
 
 
 def test_reaccepted_task_must_be_returned():
@@ -107,17 +105,19 @@ def test_linear_rule_example_uses_its_rate():
     assert "your bonus is $1.00" in texts.worked_examples(rule, game, "alice")
 
 
-def test_quiz_with_several_questions_says_so():
-    contest = {"game": "beauty_contest", "roles": ["p1"], "agents": "script:random"}
-    visitor = arrived_visitor(**contest, config={"players": 2, "runs": 1})
+def test_quiz_with_several_questions_says_so(monkeypatch):
+    own = Bargaining.quiz
+    second = Question.with_answer("again", "Which offer?", "this one", "that one", explanation="It was.")
+    monkeypatch.setattr(Bargaining, "quiz", lambda game, role: (*own(game, role), second))
+    visitor = arrived_visitor()
     assert "play one game, and answer a few questions about it" in text_of(visitor.see())
-    visitor.walk_to("match")
-    match = visitor.match()
-    visitor.move("p1", answer="10")
-    services.submit_move(
-        match_id=match.pk, role="p2", move={"answer": 50}, answering=match.open_turns()["p2"].answering, by="agent"
-    )
-    visitor.send()
-    page = text_of(visitor.see())
+    page = text_of(visitor.walk_to("quiz").see())
     assert "Please answer these 2 questions" in page and "every answer must be correct" in page
     assert "Send the answers" in page
+
+
+def test_consent_announces_questions_before_play():
+    visitor = arrived_visitor(quiz=False, comprehension={"tries": 2})
+    page = text_of(visitor.see())
+    assert "You will read the rules and play one game. Before you play, you answer a few questions" in page
+    assert "You get a question about the rules wrong too often" in page

@@ -8,7 +8,6 @@ from decimal import Decimal
 from html import unescape
 
 import pytest
-from django.contrib.auth.models import User
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
@@ -25,6 +24,7 @@ from rights.members import give
 from rights.roles import Role
 from studies.admin.steps import play_until
 from studies.models import Study
+from studies.tests import kit
 
 pytestmark = pytest.mark.django_db
 
@@ -32,14 +32,7 @@ MALICIOUS = '<script>alert(1)</script><img src=x onerror="alert(2)">'
 
 
 @pytest.fixture
-def boss(client: Client) -> User:
-    user = User.objects.create_superuser("boss", password="long enough 123")
-    client.force_login(user)
-    return user
-
-
-@pytest.fixture
-def match(boss: User) -> Match:
+def match(boss) -> Match:
     """Return a match with two offers by a participant, the first with a message and rejected."""
     person = building.complete(building.new_study(), worker="A1WORKERID", messages=[MALICIOUS])
     return building.match_of(person)
@@ -174,7 +167,7 @@ def test_unknown_step_or_side_is_not_found(client, match, address):
 
 
 def test_unknown_role_has_no_screen(client, match):
-    assert "This game has no such role" in screen(client, match, 2, "after", "nobody").content.decode()
+    assert "game has no such role" in screen(client, match, 2, "after", "nobody").content.decode()
 
 
 # ---- model calls -----------------------------------------------------------------------------------------
@@ -243,8 +236,7 @@ def test_transcript_requires_permission(client, match):
         reverse("admin:matches_match_step", args=[match.pk, 2]),
         reverse("admin:matches_match_screen", args=[match.pk, 2, "after", "bob"]),
     ]
-    user = User.objects.create_user("staff", password="long enough 123", is_staff=True)
-    client.force_login(user)
+    user = kit.staff(client)
     assert {client.get(address).status_code for address in addresses} == {404}
     give(Study.objects.get(), user=user, role=Role.VIEWER, by=None)
     assert {client.get(address).status_code for address in addresses} == {200}

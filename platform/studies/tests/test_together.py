@@ -112,7 +112,7 @@ class TestPay:
         assert rows["bonus"].workings["waited"] == pytest.approx(300, abs=0.1)
         assert rows["bonus"].workings["rule"]["waiting_rate"] == "9.00"
         assert [line["reason"] for line in single.earnings["amounts"]] == ["base", "waiting"]
-        assert single.earnings["lines"][1]["because"] == "for the time that you waited"
+        assert single.earnings["lines"][1]["because"] == "you waited 5 minutes, paid at $9.00 an hour"
 
     def test_partners_of_a_leaver_are_paid_base_and_average(self):
         leaver, *others = arrive(contest(base=Decimal("1.00"), average=Decimal("2.00")), 3)
@@ -177,11 +177,7 @@ class TestSessions:
         )
 
     def test_second_game_has_new_partners(self):
-        launched_study = contest(
-            seats={"p1": "person", "p2": "person"},
-            config={"players": 2, "runs": 1},
-            repeats=2,
-        )
+        launched_study = contest(seats={"p1": "person", "p2": "person"}, config={"players": 2, "runs": 1}, repeats=2)
         enrolments = arrive(launched_study, 4)
         for match in Match.objects.all():
             play(match, {})

@@ -5,19 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import reverse
 
 from collecting import leases, playing
-from collecting.models import Collection
 from collecting.tests.kit import new_collection
 from exports.tests import building
 from matches import announce
 from matches.models import Match, Seat
-from rights.members import give
-from rights.roles import Role
 from studies.models import Study
+from studies.tests.kit import staff
 
 pytestmark = pytest.mark.django_db
 
@@ -42,14 +39,6 @@ def match() -> Match:
     return building.match_of(building.read_instructions(building.consent(building.arrive(study, worker="A1"))))
 
 
-def sign_in_staff(client: Client, target: Study | Collection | None = None) -> User:
-    user = User.objects.create_user("staff", password="long enough 123", is_staff=True)
-    if target is not None:
-        give(target, user=user, role=Role.VIEWER, by=None)
-    client.force_login(user)
-    return user
-
-
 def address(match: Match, name: str = "watch") -> str:
     return reverse(f"admin:matches_match_{name}", args=[match.pk])
 
@@ -65,11 +54,11 @@ def bid(match: Match, role: str, amount: int | None) -> None:
 @pytest.mark.parametrize("name", ["watch", "watch_now"])
 class TestWatchingPermissions:
     def test_viewers_may_watch(self, client: Client, match: Match, name: str):
-        sign_in_staff(client, Study.objects.get())
+        staff(client, Study.objects.get(), role="viewer")
         assert client.get(address(match, name)).status_code == 200
 
     def test_non_members_may_not_watch(self, client: Client, match: Match, name: str):
-        sign_in_staff(client)
+        staff(client)
         assert client.get(address(match, name)).status_code == 404
 
     def test_anonymous_users_may_not_watch(self, client: Client, match: Match, name: str):
@@ -77,7 +66,7 @@ class TestWatchingPermissions:
         assert response.status_code == 302 and "login" in response["Location"]
 
     def test_watching_changes_nothing(self, client: Client, match: Match, name: str):
-        sign_in_staff(client, Study.objects.get())
+        staff(client, Study.objects.get(), role="viewer")
         assert client.post(address(match, name)).status_code == 405
         assert "<form" not in client.get(address(match, name)).content.decode()
 
@@ -86,7 +75,7 @@ class TestWatchingPermissions:
 
 
 def test_public_information_is_shown_without_secrets(client: Client, match: Match):
-    sign_in_staff(client, Study.objects.get())
+    staff(client, Study.objects.get(), role="viewer")
     bid(match, "p1", 3333)
     before_reveal = client.get(address(match)).content.decode()
     assert "Walnut chest" in before_reveal and 'data-seat="p1" data-mark="answered"' in before_reveal
@@ -103,7 +92,7 @@ def test_public_information_is_shown_without_secrets(client: Client, match: Matc
 
 
 def test_page_fetches_only_changes(client: Client, match: Match):
-    sign_in_staff(client, Study.objects.get())
+    staff(client, Study.objects.get(), role="viewer")
     version = client.get(address(match)).context["watched"].version
     assert client.get(address(match, "watch_now"), {"seen": version}).status_code == 204
     bid(match, "p2", 3210)
@@ -114,7 +103,7 @@ def test_page_fetches_only_changes(client: Client, match: Match):
 def test_game_without_a_public_view_shows_each_seat(client: Client):
     study = building.new_study()
     live = building.match_of(building.read_instructions(building.consent(building.arrive(study, worker="A1"))))
-    sign_in_staff(client, study)
+    staff(client, study, role="viewer")
     page = client.get(address(live)).content.decode()
     for role in ("alice", "bob"):
         assert reverse("admin:matches_match_screen", args=[live.pk, live.events.count(), "after", role]) in page
@@ -125,7 +114,7 @@ def test_players_notice_no_spectators(
 ):
     sent_messages: list[object] = []
     monkeypatch.setattr(announce, "_send", lambda *arguments: sent_messages.append(arguments))
-    sign_in_staff(client, Study.objects.get())
+    staff(client, Study.objects.get(), role="viewer")
     before = [list(rows.order_by("pk").values()) for rows in (Match.objects.all(), Seat.objects.all())]
     with django_capture_on_commit_callbacks(execute=True):
         client.get(address(match))
@@ -139,7 +128,7 @@ def test_players_notice_no_spectators(
 
 def test_monitor_links_to_waiting_matches(client: Client, match: Match):
     study = Study.objects.get()
-    sign_in_staff(client, study)
+    staff(client, study, role="viewer")
     assert address(match) in client.get(reverse("monitoring:page", args=[study.pk])).content.decode()
 
 
@@ -147,7 +136,7 @@ def test_a_collections_page_links_to_its_running_matches(client: Client):
     collection = new_collection("c", game="item_auction", configurations=[AUCTION], agents=["openai:m"], seed=1)
     (item,) = leases.claim(collection, "nobody", 1)
     match = playing.begin(collection, item, "nobody")
-    sign_in_staff(client, collection)
+    staff(client, collection, role="viewer")
     page = client.get(reverse("admin:collecting_collection_change", args=[collection.pk])).content.decode()
     assert address(match) in page
     assert client.get(address(match)).status_code == 200

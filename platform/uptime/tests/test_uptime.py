@@ -29,10 +29,7 @@ def clock(db: None, monkeypatch: pytest.MonkeyPatch) -> list[float]:
     return seconds
 
 
-@given(
-    length=st.integers(1, 60),
-    edges=st.sets(st.integers(-40, 200), max_size=8).map(sorted),
-)
+@given(length=st.integers(1, 60), edges=st.sets(st.integers(-40, 200), max_size=8).map(sorted))
 def test_a_deadline_is_extended_by_every_second_of_outage(length: int, edges: list[int]):
     gaps = list(zip(edges[::2], edges[1::2], strict=False))
     served, second = 0, 0

@@ -21,7 +21,7 @@ from piloting.person import Person
 from rights.members import give
 from rights.roles import Role
 from studies.models import Study
-from studies.tests.kit import new_study, use_standin
+from studies.tests.kit import new_study, staff, use_standin
 from tests.visitors import text_of
 from walking import services, views
 from walking.models import Link, Walk
@@ -164,15 +164,8 @@ def test_deleting_the_study_deletes_its_walks(study):
 # ---- pages ------------------------------------------------------------------------------------------------
 
 
-def staff(client: Client, study: Study, role: str = "") -> None:
-    user = User.objects.create_user("staff", password="long enough 123", is_staff=True)
-    if role:
-        give(study, user=user, role=Role(role), by=None)
-    client.force_login(user)
-
-
 def test_researcher_starts_jumps_and_ends(client, study):
-    staff(client, study, "viewer")
+    staff(client, study, role="viewer")
     start = reverse("walking:start", args=[study.pk])
     assert "wording take" in text_of(client.get(f"{start}2/"))
     begun = client.post(start, {"cell": "2"})
@@ -189,7 +182,7 @@ def test_researcher_starts_jumps_and_ends(client, study):
 
 
 def test_co_author_needs_no_account_until_the_link_is_revoked(client, study):
-    staff(client, study, "editor")
+    staff(client, study, role="editor")
     change = reverse("walking:change_link", args=[study.pk])
     client.post(change)
     link = Link.objects.get()
@@ -240,7 +233,7 @@ def test_forged_requests_are_refused(study):
 
 
 def test_faults_are_listed_instead_of_a_walk(client, study):
-    staff(client, study, "editor")
+    staff(client, study, role="editor")
     study.draft["journey"][1]["seconds"] = -1
     study.save()
     page = client.post(reverse("walking:start", args=[study.pk]))

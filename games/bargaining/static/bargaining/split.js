@@ -6,14 +6,7 @@
     const other = [...box.querySelectorAll("input[name]")].find((field) => field !== own);
     return { own, other, slider: box.querySelector("input[type=range]"), worth: box.querySelector(".worth"), money: Number(box.dataset.money) };
   };
-  // Same rule as on the server: commas may only separate thousands.
-  const NUMBER = /^-?(\d+|\d{1,3}(,\d{3})+)(\.\d*)?$|^-?\.\d+$/;
-  const read = (text) => {
-    const plain = text.trim().replace(/^[$ ]+/, "");
-    return NUMBER.test(plain) ? Number(plain.replaceAll(",", "")) : NaN;
-  };
-  // Twelve digits keep the sum within the rules' tolerance and hide floating-point errors such as 0.1 + 0.2.
-  const write = (amount) => String(Number(amount.toPrecision(12)));
+  const { read, write } = numbers;
   // The slider moves in round amounts: about two hundred steps from end to end.
   const stepOf = (money) => 10 ** Math.floor(Math.log10(money / 100));
 

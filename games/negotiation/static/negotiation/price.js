@@ -9,13 +9,7 @@
     // The ladder runs from 0 to its top; the player's own value lies this many percent below the top.
     top: Number((Number(box.dataset.own) / (1 - Number(box.dataset.place) / 100)).toPrecision(5)),
   });
-  // Same rule as on the server: commas may only separate thousands.
-  const NUMBER = /^-?(\d+|\d{1,3}(,\d{3})+)(\.\d*)?$|^-?\.\d+$/;
-  const read = (text) => {
-    const plain = text.replace(/[$\s]/g, "");
-    return NUMBER.test(plain) ? Number(plain.replaceAll(",", "")) : NaN;
-  };
-  const write = (amount) => String(Number(amount.toPrecision(12)));
+  const { read, write } = numbers;
   const shown = (box, amount) => box.dataset.unit.replace("AMOUNT", amount.toLocaleString("en-US", { maximumFractionDigits: 2, minimumFractionDigits: box.dataset.unit.startsWith("$") && amount % 1 ? 2 : 0 }));
   const promise = (box, payoff) => box.dispatchEvent(new CustomEvent("parley:payoff", { bubbles: true, detail: payoff }));
   // The slider moves in round amounts: about two hundred steps from end to end.

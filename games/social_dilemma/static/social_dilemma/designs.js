@@ -11,7 +11,7 @@
   const says = (box, who, action) => box.dataset[who].replace("ACTION", action);
 
   function underContract(box, outcomes, _labels, clauses) {
-    const payments = clauses.map((text) => Number(String(text).replaceAll(",", "")));
+    const payments = clauses.map((text) => numbers.read(String(text)));
     if (payments.some((payment) => !Number.isInteger(payment)) || clauses.some((text) => String(text).trim() === "")) return null;
     const seat = Number(box.dataset.position), others = outcomes[0].others.length;
     return outcomes.map((one) => {

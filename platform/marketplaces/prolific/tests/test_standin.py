@@ -60,12 +60,7 @@ def test_places_are_given_once(standin, study):
 def test_errors_have_prolifics_format(standin, study):
     assert httpx.get(f"{standin.address}/api/v1/users/me/").status_code == 401
     response = ask(standin, "POST", "/studies/", name="x")
-    assert response.status_code == 400 and set(response.json()["error"]) == {
-        "status",
-        "error_code",
-        "title",
-        "detail",
-    }
+    assert response.status_code == 400 and set(response.json()["error"]) == {"status", "error_code", "title", "detail"}
     assert response.json()["error"]["detail"]["reward"]
     assert ask(standin, "GET", "/studies/nothing/").status_code == 404
     assert ask(standin, "POST", f"/studies/{study}/transition/", action="START").status_code == 400

@@ -101,8 +101,7 @@ def test_differences_are_listed_without_identifiers(desk):
     foreign, real = desk.worker(), desk.worker()
     foreign.submission, unused_submission = real.submission, foreign.submission
     impostor = building.enrol(
-        desk.study,
-        building.Arrival("prolific", worker=foreign.participant, proof=f"{new_id()}/{foreign.participant}"),
+        desk.study, building.Arrival("prolific", worker=foreign.participant, proof=f"{new_id()}/{foreign.participant}")
     )
     sync_now(desk)
     discrepancies = descriptions(desk)
