@@ -139,9 +139,9 @@ class SealedNumbers(EqualSeats[C, Session]):
         raise NotImplementedError
 
     def prospects(self, state: Session, role: Role) -> tuple[Prospect, ...]:
-        """Return what the role has earned so far, unless it is not shown how runs end."""
-        if state.runs and not self.config.history_depth and not self.over(state):
-            return (Prospect("", unknown=_("It depends on how all runs end, which is not shown before the last one.")),)
+        """Return what the role has earned so far, unless it is not shown how all runs ended."""
+        if len(state.runs) > self.config.history_depth and not self.over(state):
+            return (Prospect("", unknown=_("It depends on how all runs end, and not all of them are shown now.")),)
         words = _("If you win nothing more") if state.runs else _("If you win nothing")
         return (self.prospect(_("For this game") if self.over(state) else words, role, self.earned(state, role)),)
 

@@ -335,15 +335,15 @@ class SocialDilemma(SocialDilemmaCore):
     def prospects(self, state: Dilemma, role: Role) -> tuple[Prospect, ...]:
         """Return the least and the most that the game can still earn; where it can stop now, what it would earn.
 
-        A role is shown its points after every round unless there is no history at all.
+        Rounds outside the window of the history are not shown, so what they earned is not told either.
         """
         if state.stage == "over":
             return (self.prospect(_("For this game"), role, float(self.payoffs(state)[role])),)
         depends = _("It depends on your points.")
-        if (state.rounds and not self.config.history_depth) or self.config.stopping == "published":
-            return (Prospect("", unknown=depends),)
-        if state.rounds and self.config.stopping == "drawn":
+        if state.rounds and self.config.history_depth and self.config.stopping == "drawn":
             return (self.prospect(_("If that was the last round"), role, float(state.rounds[-1].points[role])),)
+        if len(state.rounds) > self.config.history_depth or self.config.stopping == "published":
+            return (Prospect("", unknown=depends),)
         weights = self.weights(self.last_round())
         earned = sum(weight * past.points[role] for weight, past in zip(weights, state.rounds, strict=False))
         left = sum(weights[len(state.rounds) :])

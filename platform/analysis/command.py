@@ -5,9 +5,13 @@ from __future__ import annotations
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from analysis.errors import DataError
-from analysis.results import Options, Outcome
+from analysis.options import Options
+
+if TYPE_CHECKING:
+    from analysis.results import Outcome
 
 DONE, FAILED, REFUSED = 0, 1, 2
 """Exit codes: 0, done (even if analyses were skipped); 1, an analysis failed; 2, nothing was written."""

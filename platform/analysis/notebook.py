@@ -6,8 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from analysis import data
+from analysis.options import Options
 from analysis.registry import get_analysis
-from analysis.results import Options, Outcome
+from analysis.results import Outcome
 from analysis.running import run_analysis
 
 

@@ -14,8 +14,9 @@ from typing import Any
 from analysis import charts
 from analysis.data import Data, plain
 from analysis.errors import DataError
+from analysis.options import Options
 from analysis.report import render_report
-from analysis.results import Options, Outcome
+from analysis.results import Outcome
 from analysis.tables import csv_bytes, html_page, latex_table
 from analysis.toolbox.numbers import finite
 

@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from analysis.data import Data
+from analysis.options import Options
 from analysis.reasons import reason
-from analysis.results import Options, Outcome
+from analysis.results import Outcome
 from analysis.tables import Table, count, html_table, text
 from games import tokens
 

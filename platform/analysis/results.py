@@ -9,26 +9,10 @@ from typing import Any, Literal
 from analysis import charts
 from analysis.charts import Figure
 from analysis.data import Data
+from analysis.options import Options
 from analysis.tables import Table
 
 Needs = Literal["people", "agents", "both", "any"]
-
-
-@dataclass(frozen=True)
-class Options:
-    """Options of the analyses.
-
-    Attributes:
-        seed: random seed.
-        level: confidence level of intervals.
-        draws: number of bootstrap draws.
-        min_group: minimum number of people in a group; answers and times of smaller groups are hidden.
-    """
-
-    seed: int = 1
-    level: float = 0.95
-    draws: int = 2000
-    min_group: int = 5
 
 
 def _named(items: Any) -> dict[str, Any]:

@@ -8,7 +8,8 @@ from pathlib import Path
 
 from analysis.data import HUMAN, Data
 from analysis.errors import DataError, SkippedError
-from analysis.results import Analysis, Options, Outcome, Result
+from analysis.options import Options
+from analysis.results import Analysis, Outcome, Result
 from analysis.toolbox.dependence import ALWAYS_THE_SAME
 
 FEW_UNITS = 20

@@ -10,8 +10,9 @@ import pandas as pd
 from analysis.data import Data
 from analysis.frames import at_level, shares_by_each, sorted_levels, with_holm
 from analysis.general.people import STARTED_STAGES, factors, participants
+from analysis.options import Options
 from analysis.report import STAGES
-from analysis.results import Analysis, Options, Result
+from analysis.results import Analysis, Result
 from analysis.tables import Chart, Table, count, number, numbers, share, text
 from analysis.toolbox import balance, effects
 

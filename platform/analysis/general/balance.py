@@ -12,7 +12,8 @@ from analysis.data import Data, label
 from analysis.errors import SkippedError
 from analysis.frames import level_text, sorted_levels, with_holm
 from analysis.general.people import participants
-from analysis.results import Analysis, Options, Result
+from analysis.options import Options
+from analysis.results import Analysis, Result
 from analysis.tables import Chart, Table, count, number, text
 from analysis.toolbox import balance, smd
 

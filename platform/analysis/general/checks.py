@@ -8,7 +8,8 @@ from analysis.data import CONFIG, Data, label
 from analysis.errors import SkippedError
 from analysis.frames import at_level, shares_by_each
 from analysis.general.people import factors, participants
-from analysis.results import Analysis, Options, Result
+from analysis.options import Options
+from analysis.results import Analysis, Result
 from analysis.tables import Chart, Table, count, share, text
 
 MAX_BARS = 24

@@ -11,7 +11,8 @@ import pandas as pd
 from analysis.data import Data
 from analysis.errors import SkippedError
 from analysis.frames import UNITS, Unit, drawn_for_each_match, units, with_holm
-from analysis.results import Analysis, Options, Result
+from analysis.options import Options
+from analysis.results import Analysis, Result
 from analysis.tables import Chart, Table, number, text
 from analysis.toolbox.effects import Effects
 

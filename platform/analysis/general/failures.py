@@ -9,7 +9,8 @@ import pandas as pd
 from analysis.data import Data
 from analysis.errors import SkippedError
 from analysis.frames import UNITS, shares, with_dependence
-from analysis.results import Analysis, Options, Result
+from analysis.options import Options
+from analysis.results import Analysis, Result
 from analysis.tables import Chart, Table, count, share, text
 
 COLUMNS = ("match", "role", "answering", "model", "error", "fault", "refused", "try_number", "rung")

@@ -11,7 +11,8 @@ import pandas as pd
 from analysis.data import HUMAN, Data, label
 from analysis.errors import SkippedError
 from analysis.frames import UNITS, Unit, estimates, matches, roles_by_kind, seats, with_holm
-from analysis.results import Analysis, Options, Result
+from analysis.options import Options
+from analysis.results import Analysis, Result
 from analysis.tables import Chart, Table, count, number, text
 from analysis.toolbox.effects import within
 

@@ -7,7 +7,8 @@ import pandas as pd
 from analysis.data import Data
 from analysis.errors import SkippedError
 from analysis.frames import UNITS, players_of, quantiles, shares, with_dependence
-from analysis.results import Analysis, Options, Result
+from analysis.options import Options
+from analysis.results import Analysis, Result
 from analysis.tables import Chart, Table, count, number, share, text
 
 QUANTILES = {"low": 0.1, "q1": 0.25, "median": 0.5, "q3": 0.75, "high": 0.9}

@@ -12,7 +12,8 @@ import pandas as pd
 from analysis.data import Data
 from analysis.errors import SkippedError
 from analysis.frames import LARGE, UNITS, Groups, Unit, at_level, median_interval, ranks, units
-from analysis.results import Analysis, Options, Result
+from analysis.options import Options
+from analysis.results import Analysis, Result
 from analysis.tables import Chart, Table, number, numbers, text
 
 MAX_DOTS = 16

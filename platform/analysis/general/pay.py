@@ -9,7 +9,8 @@ import pandas as pd
 from analysis.data import Data
 from analysis.errors import SkippedError
 from analysis.frames import level_text
-from analysis.results import Analysis, Options, Result
+from analysis.options import Options
+from analysis.results import Analysis, Result
 from analysis.tables import Chart, Table, count, number, text
 from analysis.toolbox import mean, pearson
 from analysis.toolbox.numbers import finite

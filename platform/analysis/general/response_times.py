@@ -10,7 +10,8 @@ import pandas as pd
 from analysis.data import HUMAN, Data
 from analysis.errors import SkippedError
 from analysis.frames import UNITS, level_text, sorted_levels, with_dependence
-from analysis.results import Analysis, Options, Result
+from analysis.options import Options
+from analysis.results import Analysis, Result
 from analysis.tables import Chart, Table, number, text
 from analysis.toolbox import effects, survival
 

@@ -9,7 +9,8 @@ import pandas as pd
 from analysis.data import OUTCOMES, Data
 from analysis.errors import SkippedError
 from analysis.frames import UNITS, estimates, with_dependence, with_holm
-from analysis.results import Analysis, Options, Result
+from analysis.options import Options
+from analysis.results import Analysis, Result
 from analysis.tables import Chart, Table, count, number, text
 from analysis.toolbox.effects import within
 

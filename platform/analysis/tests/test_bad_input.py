@@ -11,8 +11,9 @@ import pytest
 from analysis import load
 from analysis.__main__ import main
 from analysis.errors import DataError
+from analysis.options import Options
 from analysis.registry import analyses
-from analysis.results import Analysis, Options, Result
+from analysis.results import Analysis, Result
 from analysis.running import run_analysis
 from analysis.tables import Table, csv_bytes, html_table, latex_table, text
 from analysis.tests.building import dataset, match, write_manifest

@@ -9,8 +9,8 @@ import pandas as pd
 import pytest
 
 from analysis import load, output
+from analysis.options import Options
 from analysis.registry import analyses
-from analysis.results import Options
 from analysis.running import run_analysis
 from analysis.tables import csv_bytes, html_table, latex_table
 from analysis.tests.building import write_manifest

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from analysis import load
+from analysis.options import Options
 from analysis.published.econevals.benchmarks import first_near_best
 from analysis.published.econevals.litmus import best_overall_rate, bootstrap_rates, choices, order_effect
-from analysis.results import Options
 from analysis.tests.building import dataset
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from analysis import load
-from analysis.results import Options
+from analysis.options import Options
 from analysis.tests.building import dataset, match
 
 QUICK = {"draws": 50}

@@ -15,6 +15,7 @@ import pandas as pd
 from analysis.data import Data
 from analysis.errors import SkippedError
 from analysis.frames import by_group, grouped
+from analysis.options import Options
 from analysis.published.aucarena.measures import corrected_failure_rate
 from analysis.published.aucarena.seats import (
     BIDDER,
@@ -28,7 +29,7 @@ from analysis.published.aucarena.seats import (
     settings,
     with_setting,
 )
-from analysis.results import Analysis, Options, Result
+from analysis.results import Analysis, Result
 from analysis.tables import Chart, Table, count, number, numbers, records, share, text
 from analysis.toolbox import bootstrap, spearman
 from analysis.toolbox.resampling import bootstrap_ratio

@@ -12,6 +12,7 @@ import pandas as pd
 
 from analysis.data import Data
 from analysis.frames import by_group
+from analysis.options import Options
 from analysis.published.aucarena.seats import (
     BIDDER,
     GAMES,
@@ -23,7 +24,7 @@ from analysis.published.aucarena.seats import (
     settings,
     with_setting,
 )
-from analysis.results import Analysis, Options, Result
+from analysis.results import Analysis, Result
 from analysis.tables import Chart, Table, count, number, numbers, share, text
 from analysis.toolbox import mean, proportion, trueskill
 

@@ -13,6 +13,7 @@ import pandas as pd
 from analysis.data import Data
 from analysis.errors import SkippedError
 from analysis.frames import by_group, grouped
+from analysis.options import Options
 from analysis.published.coopeval.tournaments import (
     AGENT,
     GAME,
@@ -28,7 +29,7 @@ from analysis.published.coopeval.tournaments import (
     readable_name,
     tournaments,
 )
-from analysis.results import Options, Result
+from analysis.results import Result
 from analysis.tables import Chart, Table, count, number, numbers, records, text
 from analysis.toolbox import deviation_ratings, replicator
 from games.social_dilemma.evolution import replicator_path

@@ -11,6 +11,7 @@ import pandas as pd
 from analysis.data import Data
 from analysis.errors import SkippedError
 from analysis.frames import by_group, grouped, players_of
+from analysis.options import Options
 from analysis.published.coopeval.measures import design_quality
 from analysis.published.coopeval.tournaments import (
     GAME,
@@ -21,7 +22,7 @@ from analysis.published.coopeval.tournaments import (
     over_means,
     readable,
 )
-from analysis.results import Options, Result
+from analysis.results import Result
 from analysis.tables import Chart, Table, count, share, text
 from analysis.toolbox import proportion
 

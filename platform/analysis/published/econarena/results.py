@@ -13,6 +13,7 @@ import pandas as pd
 from analysis.data import Data
 from analysis.errors import SkippedError
 from analysis.frames import by_group, grouped, with_holm
+from analysis.options import Options
 from analysis.published.econarena.play import (
     CONTEST,
     GAMES,
@@ -23,7 +24,7 @@ from analysis.published.econarena.play import (
     game_of,
     groups,
 )
-from analysis.results import Analysis, Options, Result
+from analysis.results import Analysis, Result
 from analysis.tables import Chart, Table, count, number, share, text
 from analysis.toolbox import mean, proportion, proportion_difference, welch
 from analysis.toolbox.resampling import bootstrap_ratio

@@ -12,6 +12,7 @@ import pandas as pd
 from analysis.data import Data
 from analysis.errors import SkippedError
 from analysis.frames import by_group, grouped, times_drawn, with_holm
+from analysis.options import Options
 from analysis.published.econevals.frames import (
     AGENT,
     BENCHMARKS,
@@ -22,7 +23,7 @@ from analysis.published.econevals.frames import (
     game_of,
     of_benchmarks,
 )
-from analysis.results import Options, Result
+from analysis.results import Result
 from analysis.tables import Chart, Table, count, number, numbers, share, text
 from analysis.toolbox import mean, proportion
 

@@ -13,9 +13,10 @@ import pandas as pd
 from analysis.data import Data
 from analysis.errors import SkippedError
 from analysis.frames import by_group, grouped, times_drawn, with_holm
+from analysis.options import Options
 from analysis.published.econevals.frames import AGENT, OTHER, by_instance, difference, frame, game_of
 from analysis.published.econevals.measures import best_rate, duopoly
-from analysis.results import Analysis, Options, Result
+from analysis.results import Analysis, Result
 from analysis.tables import Chart, Table, count, number, records, share, text
 from analysis.toolbox import bootstrap, mean, welch
 from games.patience.rates import (

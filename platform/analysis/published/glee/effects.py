@@ -12,6 +12,7 @@ import pandas as pd
 from analysis import toolbox
 from analysis.data import Data
 from analysis.frames import with_holm
+from analysis.options import Options
 from analysis.published.glee import printed
 from analysis.published.glee.families import (
     FAMILIES,
@@ -28,7 +29,7 @@ from analysis.published.glee.families import (
     of_families,
     reference_player,
 )
-from analysis.results import Options, Result
+from analysis.results import Result
 from analysis.tables import Chart, Table, count, number, numbers, records, text
 from analysis.toolbox import ols
 

@@ -10,9 +10,10 @@ import pandas as pd
 from analysis.data import Data
 from analysis.errors import SkippedError
 from analysis.frames import UNITS, by_group, grouped, level_text, mean_of, share_of, with_dependence, with_holm
+from analysis.options import Options
 from analysis.published.glee import printed
 from analysis.published.glee.families import FAMILIES, FAMILY, HUMAN, REQUIRED_COLUMNS, families, frame, of_families
-from analysis.results import Options, Result
+from analysis.results import Result
 from analysis.tables import Chart, Table, count, number, numbers, records, share, text
 from analysis.toolbox import correlation_difference, pearson, proportion
 from games.bargaining.equilibrium import proposer_share

@@ -12,6 +12,7 @@ import pandas as pd
 
 from analysis.data import Data
 from analysis.errors import SkippedError
+from analysis.options import Options
 from analysis.published.glee import printed
 from analysis.published.glee.families import (
     FAMILIES,
@@ -23,7 +24,7 @@ from analysis.published.glee.families import (
     frame,
     of_families,
 )
-from analysis.results import Options, Result
+from analysis.results import Result
 from analysis.tables import Table, count, number, numbers
 
 SHUFFLES = 100

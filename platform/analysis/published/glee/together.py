@@ -13,6 +13,7 @@ import pandas as pd
 
 from analysis.data import Data
 from analysis.errors import SkippedError
+from analysis.options import Options
 from analysis.published.glee import printed
 from analysis.published.glee.families import (
     FAMILIES,
@@ -26,7 +27,7 @@ from analysis.published.glee.families import (
     of_families,
 )
 from analysis.published.glee.pairs import pair_effects
-from analysis.results import Options, Result
+from analysis.results import Result
 from analysis.tables import Chart, Column, Table, count, number, records, share, text
 from analysis.toolbox import holm, ols, pure_nash
 
