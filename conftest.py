@@ -136,6 +136,22 @@ def without_heartbeats(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(uptime, "_memory", uptime._Memory(float("inf"), None, ()))  # which is never read again
 
 
+@pytest.fixture(autouse=True)
+def closed_circuits() -> None:
+    """Forget the failures of other tests' endpoints."""
+    from llm_agents import breaker
+
+    breaker.reset()
+
+
+@pytest.fixture
+def as_worker(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Queue no agent's turn: the test itself acts as the worker."""
+    from matches import announce
+
+    monkeypatch.setattr(announce, "queue_turn", lambda match, turn: None)
+
+
 @pytest.fixture(scope="session")
 def redis_url() -> Iterator[str]:
     """Return the address of a private Redis, the one in the settings."""

@@ -529,6 +529,8 @@ def opening(game: Any, state: Any, role: Role) -> str:
             f"with {history} and read_notes."
         )
     playing, now = game.current(state)
+    if playing.over(now):
+        return f"Call {submit} to begin the game. Nothing of practice is kept."
     return (
         f"This is the beginning of period {playing.period(now)}. Every period is a new conversation: you remember "
         "nothing of earlier ones. The data and your notes are kept: read the notes of earlier periods with read_notes, "

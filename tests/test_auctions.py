@@ -205,6 +205,7 @@ def test_second_browser_joins_a_demo_lobby(stack, phone: OpenPage, game: str):
         first.get_by_label("Your bid").fill("0")
         first.get_by_role("button", name="Place bid").click()
         expect(second.locator(".table-bids")).to_contain_text("0")
+        second.get_by_role("tab", name="So far").click()
         expect(second.locator(".price-path")).to_be_visible()
         return
     for page in pages:
@@ -214,4 +215,8 @@ def test_second_browser_joins_a_demo_lobby(stack, phone: OpenPage, game: str):
             page.locator("form.move input[type=text]").fill("20")
             page.locator("form.move button.primary").click()
     for page in pages:
-        expect(page.locator(".hammer" if game == "item-auction" else ".number-line")).to_be_visible()
+        if game == "item-auction":
+            expect(page.locator(".hammer")).to_be_visible()
+        else:
+            page.get_by_role("tab", name="So far").click()
+            expect(page.locator(".number-line")).to_be_visible()

@@ -263,7 +263,8 @@ def test_waiting_page(stack, page: Page, inspector: Inspector):
 def test_screens_of_every_game(stack, page: Page, inspector: Inspector, game: str, role: str):
     slug = f"pages-{game.replace('_', '-')}-{role}"
     config = {"periods": 6} if "periods" in registry.get(game).Config.model_fields else {}
-    fields = {"game": game, "config": config, "roles": [role], "agents": "script:random", "quiz": True}
+    has_quiz = bool(configure(registry.get(game), config).quiz(role))
+    fields = {"game": game, "config": config, "roles": [role], "agents": "script:random", "quiz": has_quiz}
     stack.launch_study({"slug": slug, "title": game, "via": "codes", **fields})
     path = stack.reach_first_turn(slug)
     page.goto(stack.url + path)
@@ -278,7 +279,7 @@ def test_screens_of_every_game(stack, page: Page, inspector: Inspector, game: st
     walking.expect_over(page)
     inspector.inspect(page, f"{game}, {role}, over")
     walking.press_continue(page)
-    inspector.inspect(page, f"{game}, {role}, quiz")
+    inspector.inspect(page, f"{game}, {role}, {'quiz' if has_quiz else 'last page'}")
 
 
 @pytest.mark.parametrize("state", ENDINGS)

@@ -91,6 +91,10 @@ OWNER_MODELS = ("audit_record", "api_token", "recruiters_otreeserver")
 SUPERUSER_MODELS = ("auth_user", "recruiters_identity", "opponents_endpoint")
 
 
+VIEWERS, OWNERS = from_role("viewer", NOT_FOUND), from_role("owner", NOT_FOUND)
+OPEN, READ = (STAFF, STAFF), (VIEWERS, ALWAYS_WRONG_METHOD)
+
+
 def post_only(least: str) -> tuple[Expected, Expected]:
     return BY_POST, from_role(least, REFUSED)
 
@@ -99,200 +103,137 @@ def get_only(least: str) -> tuple[Expected, Expected]:
     return from_role(least, NOT_FOUND), BY_POST
 
 
+def act(least: str) -> tuple[Expected, Expected]:
+    """Return the expectations of a URL that refuses GET whoever asks."""
+    return ALWAYS_WRONG_METHOD, from_role(least, REFUSED)
+
+
+def both(expected: Expected) -> tuple[Expected, Expected]:
+    return expected, expected
+
+
 def get_and_post(least: str) -> tuple[Expected, Expected]:
     return from_role(least, REFUSED), from_role(least, REFUSED)
 
 
+def named(prefix: str, names: str, expected: tuple[Expected, Expected]) -> dict[str, tuple[Expected, Expected]]:
+    return {f"{prefix}{name}": expected for name in names.split()}
+
+
 PAGES: dict[str, tuple[Expected, Expected]] = {
-    "index": (STAFF, STAFF),
+    "index": OPEN,
     "login": (EVERYONE, EVERYONE),
     "logout": (
         expect_outcomes(anonymous=SERVED, **dict.fromkeys(VISITORS[1:], WRONG_METHOD)),
         expect_outcomes(**dict.fromkeys(VISITORS, frozenset({SERVED, LOGIN}))),
     ),
-    "studies_study_launch": post_only("editor"),
-    "studies_study_pause": post_only("editor"),
-    "studies_study_close": post_only("owner"),
-    "studies_study_codes": post_only("editor"),
-    "studies_study_codes_file": get_and_post("editor"),
-    "studies_study_all_codes": (from_role("editor", REFUSED), BY_POST),
-    "studies_study_upload_codes": post_only("editor"),
-    "studies_study_delete_codes": post_only("editor"),
-    "studies_study_members": get_and_post("viewer"),
-    "studies_study_set_member": post_only("owner"),
-    **dict.fromkeys([f"collecting_collection_{name}" for name in ("check", "save", "text", "read")], (BY_POST, STAFF)),
-    "collecting_collection_start": post_only("editor"),
-    "collecting_collection_pause": post_only("editor"),
-    "collecting_collection_retry": post_only("editor"),
-    "collecting_collection_budget": post_only("editor"),
-    "collecting_collection_progress": (from_role("viewer", NOT_FOUND), BY_POST),
-    "collecting_collection_file": (from_role("viewer", NOT_FOUND), BY_POST),
+    **named("api_token_", "changelist add", OPEN),
+    "api_token_change": (OWNERS, NOBODY),
+    "api_token_delete": (NOBODY, NOBODY),
+    "api_token_history": both(OWNERS),
+    "api_token_revoke": (BY_POST, OWNERS),
+    "audit_record_changelist": OPEN,
+    **named("audit_record_", "add delete", (NOBODY, NOBODY)),
+    "audit_record_change": (OWNERS, NOBODY),
+    "audit_record_history": both(OWNERS),
+    "auth_user_password_change": (SUPERUSER_OBJECTS, SUPERUSER_OBJECTS),
+    **named("collecting_collection_", "start pause retry budget", post_only("editor")),
+    **named("collecting_collection_", "progress file", (VIEWERS, BY_POST)),
     "collecting_collection_members": get_and_post("viewer"),
     "collecting_collection_set_member": post_only("owner"),
-    "opponents_endpoint_try": (BY_POST, SUPERUSER_OBJECTS),
-    "opponents_endpoint_retire": (BY_POST, SUPERUSER_OBJECTS),
-    "auth_user_password_change": (SUPERUSER_OBJECTS, SUPERUSER_OBJECTS),
-    **{
-        f"exports:{name}{of}": expected
-        for of in ("", "_of_collection")
-        for name, expected in {
-            "page": (from_role("viewer", NOT_FOUND), ALWAYS_WRONG_METHOD),
-            "now": (from_role("viewer", NOT_FOUND), ALWAYS_WRONG_METHOD),
-            **dict.fromkeys(
-                ("write", "publish", "stop", "download"), (ALWAYS_WRONG_METHOD, from_role("editor", REFUSED))
-            ),
-        }.items()
-    },
-    **{
-        f"reports:{name}{of}": expected
-        for of in ("", "_of_collection")
-        for name, expected in {
-            "read": (from_role("viewer", NOT_FOUND), ALWAYS_WRONG_METHOD),
-            **dict.fromkeys(("analyse", "stop", "download"), (ALWAYS_WRONG_METHOD, from_role("editor", REFUSED))),
-        }.items()
-    },
-    **dict.fromkeys(("judging:page", "judging:now"), (from_role("viewer", NOT_FOUND), ALWAYS_WRONG_METHOD)),
-    **dict.fromkeys(
-        ("judging:begin", "judging:stop", "judging:labels"), (ALWAYS_WRONG_METHOD, from_role("editor", REFUSED))
-    ),
-    "audit_record_changelist": (STAFF, STAFF),
-    "audit_record_add": (NOBODY, NOBODY),
-    "audit_record_change": (from_role("owner", NOT_FOUND), NOBODY),
-    "audit_record_delete": (NOBODY, NOBODY),
-    "audit_record_history": (from_role("owner", NOT_FOUND), from_role("owner", NOT_FOUND)),
-    "erasing:erase": get_and_post("owner"),
-    "studies_study_begin": (BY_POST, STAFF),
-    "studies_study_presets": (STAFF, BY_POST),
-    "studies_study_preset": (BY_POST, STAFF),
-    "studies_study_file": get_only("viewer"),
-    **dict.fromkeys(("studies_study_check", "studies_study_text"), post_only("viewer")),
-    "walking:start": get_and_post("viewer"),  # a walk leaves no data
-    "studies_study_copy": post_only("viewer"),
-    "studies_study_compare": get_only("viewer"),
-    "studies_study_prompts": get_and_post("viewer"),
     "collecting_collection_prompts": get_only("viewer"),
-    "matches_match_step": get_only("viewer"),
-    "matches_match_screen": get_only("viewer"),
-    "matches_match_watch": get_only("viewer"),
-    "matches_match_watch_now": get_only("viewer"),
-    "paydesk:page": (from_role("viewer", NOT_FOUND), ALWAYS_WRONG_METHOD),
-    "paydesk:row": (from_role("viewer", NOT_FOUND), ALWAYS_WRONG_METHOD),
-    "paydesk:finance": (ALWAYS_WRONG_METHOD, from_role("editor", REFUSED)),
-    "paydesk:ask": (
-        ALWAYS_WRONG_METHOD,
-        {**from_role("superuser", REFUSED), **expect_outcomes(owner=NOT_FOUND, superuser=NOT_FOUND)},
-    ),
-    "paydesk:do": (
-        ALWAYS_WRONG_METHOD,
-        {**from_role("superuser", REFUSED), **expect_outcomes(owner=NOT_FOUND, superuser=NOT_FOUND)},
-    ),
-    "paydesk:try": (ALWAYS_WRONG_METHOD, from_role("owner", REFUSED)),
-    "paydesk:limit": (
-        ALWAYS_WRONG_METHOD,
-        {**from_role("superuser", REFUSED), **expect_outcomes(owner=NOT_FOUND, superuser=NOT_FOUND)},
-    ),
-    "paydesk:reject": (from_role("owner", REFUSED), from_role("owner", REFUSED)),
-    "paydesk:resolve": (ALWAYS_WRONG_METHOD, from_role("owner", REFUSED)),
-    "monitoring:page": (from_role("viewer", NOT_FOUND), ALWAYS_WRONG_METHOD),
-    "monitoring:now": (from_role("viewer", NOT_FOUND), ALWAYS_WRONG_METHOD),
-    "monitoring:pause": (ALWAYS_WRONG_METHOD, from_role("editor", REFUSED)),
-    "monitoring:resume": (ALWAYS_WRONG_METHOD, from_role("editor", REFUSED)),
+    "erasing:erase": get_and_post("owner"),
+    **named("marketplaces_account_", "changelist add", OPEN),
+    "marketplaces_account_change": (VIEWERS, from_role("owner", REFUSED)),
+    "marketplaces_account_delete": both(from_role("owner", REFUSED)),
+    "marketplaces_account_history": both(VIEWERS),
+    "marketplaces_account_try": post_only("editor"),
+    "marketplaces_account_members": get_and_post("viewer"),
+    "marketplaces_account_set_member": post_only("owner"),
+    **named("marketplaces_recruitment_", "changelist add", OPEN),
+    "marketplaces_recruitment_change": (VIEWERS, from_role("owner", REFUSED)),
+    "marketplaces_recruitment_delete": both(from_role("owner", REFUSED)),
+    "marketplaces_recruitment_history": both(VIEWERS),
+    "marketplaces_recruitment_ask": post_only("editor"),
+    "marketplaces_submission_worker": post_only("owner"),
+    **named("marketplaces_submission_", "reject take_back ask_return pay_part", get_and_post("owner")),
+    **named("matches_match_", "step screen watch watch_now", get_only("viewer")),
+    **named("monitoring:", "page now", READ),
+    **named("monitoring:", "pause resume", act("editor")),
     "monitoring:end_match": (
         ALWAYS_WRONG_METHOD,
         {**from_role("superuser", NOT_FOUND), **expect_outcomes(viewer=REFUSED, superuser=NOT_FOUND)},
     ),
-    "piloting_pilot_begin": post_only("editor"),
-    "piloting_pilot_progress": get_only("viewer"),
-    "piloting_pilot_stop": post_only("editor"),
-    "piloting_pilot_remove": post_only("editor"),
-    "api_token_changelist": (STAFF, STAFF),
-    "api_token_add": (STAFF, STAFF),
-    "api_token_change": (from_role("owner", NOT_FOUND), NOBODY),
-    "api_token_delete": (NOBODY, NOBODY),
-    "api_token_history": (from_role("owner", NOT_FOUND), from_role("owner", NOT_FOUND)),
-    "api_token_revoke": (BY_POST, from_role("owner", NOT_FOUND)),
-    "recruiters_otreeserver_changelist": (STAFF, STAFF),
-    "recruiters_otreeserver_add": (STAFF, STAFF),
-    "recruiters_otreeserver_change": (from_role("owner", NOT_FOUND), from_role("owner", NOT_FOUND)),
-    "recruiters_otreeserver_delete": (from_role("owner", NOT_FOUND), from_role("owner", NOT_FOUND)),
-    "recruiters_otreeserver_history": (from_role("owner", NOT_FOUND), from_role("owner", NOT_FOUND)),
-    "marketplaces_account_changelist": (STAFF, STAFF),
-    "marketplaces_account_add": (STAFF, STAFF),
-    "marketplaces_account_change": (from_role("viewer", NOT_FOUND), from_role("owner", REFUSED, outside=NOT_FOUND)),
-    "marketplaces_account_delete": (
-        from_role("owner", REFUSED, outside=NOT_FOUND),
-        from_role("owner", REFUSED, outside=NOT_FOUND),
-    ),
-    "marketplaces_account_history": (from_role("viewer", NOT_FOUND), from_role("viewer", NOT_FOUND)),
-    "marketplaces_account_try": post_only("editor"),
-    "marketplaces_account_members": get_and_post("viewer"),
-    "marketplaces_account_set_member": post_only("owner"),
-    "marketplaces_recruitment_changelist": (STAFF, STAFF),
-    "marketplaces_recruitment_add": (STAFF, STAFF),
-    "marketplaces_recruitment_change": (from_role("viewer", NOT_FOUND), from_role("owner", REFUSED, outside=NOT_FOUND)),
-    "marketplaces_recruitment_delete": (
-        from_role("owner", REFUSED, outside=NOT_FOUND),
-        from_role("owner", REFUSED, outside=NOT_FOUND),
-    ),
-    "marketplaces_recruitment_history": (from_role("viewer", NOT_FOUND), from_role("viewer", NOT_FOUND)),
-    "marketplaces_recruitment_ask": post_only("editor"),
-    "panels_panel_changelist": (STAFF, STAFF),
-    "panels_panel_add": (STAFF, STAFF),
-    "panels_panel_change": (from_role("viewer", NOT_FOUND), from_role("editor", REFUSED, outside=NOT_FOUND)),
-    "panels_panel_delete": (
-        from_role("owner", REFUSED, outside=NOT_FOUND),
-        from_role("owner", REFUSED, outside=NOT_FOUND),
-    ),
-    "panels_panel_history": (from_role("viewer", NOT_FOUND), from_role("viewer", NOT_FOUND)),
-    "panels_panel_of": get_only("viewer"),
-    "panels_panel_lists": get_only("viewer"),
-    "panels_panel_make": post_only("owner"),
-    "panels_panel_download": post_only("owner"),
-    "panels_panel_paid": get_and_post("owner"),
-    "panels_panel_take_back": get_and_post("owner"),
-    "mturk_hit_of_study": (from_role("viewer", NOT_FOUND), from_role("viewer", NOT_FOUND)),
-    "mturk_hit_publish": get_and_post("editor"),
+    "mturk_hit_of_study": both(VIEWERS),
+    **named("mturk_hit_", "publish extend prolong expire", get_and_post("editor")),
     "mturk_hit_adopt": post_only("editor"),
     "mturk_hit_again": (BY_POST, from_role("editor", REFUSED)),
-    "mturk_hit_extend": get_and_post("editor"),
-    "mturk_hit_prolong": get_and_post("editor"),
-    "mturk_hit_expire": get_and_post("editor"),
     "mturk_hit_dispose": get_and_post("owner"),
-    "marketplaces_submission_worker": post_only("owner"),
-    "marketplaces_submission_reject": get_and_post("owner"),
-    "marketplaces_submission_take_back": get_and_post("owner"),
-    "marketplaces_submission_ask_return": get_and_post("owner"),
-    "marketplaces_submission_pay_part": get_and_post("owner"),
-    "prolific_publication_changelist": (STAFF, STAFF),
-    "prolific_publication_add": (NOBODY, NOBODY),
-    "prolific_publication_change": (from_role("viewer", NOT_FOUND), from_role("nobody", REFUSED)),
-    "prolific_publication_delete": (NOBODY, NOBODY),
-    "prolific_publication_history": (from_role("viewer", NOT_FOUND), from_role("viewer", NOT_FOUND)),
-    "prolific_publication_of": (from_role("viewer", NOT_FOUND), from_role("viewer", NOT_FOUND)),
+    **named("opponents_endpoint_", "try retire", (BY_POST, SUPERUSER_OBJECTS)),
+    **named("panels_panel_", "changelist add", OPEN),
+    "panels_panel_change": (VIEWERS, from_role("editor", REFUSED)),
+    "panels_panel_delete": both(from_role("owner", REFUSED)),
+    "panels_panel_history": both(VIEWERS),
+    **named("panels_panel_", "of lists", get_only("viewer")),
+    **named("panels_panel_", "make download", post_only("owner")),
+    **named("panels_panel_", "paid take_back", get_and_post("owner")),
+    **named("paydesk:", "page row", READ),
+    "paydesk:finance": act("editor"),
+    **named(
+        "paydesk:",
+        "ask do limit",
+        (
+            ALWAYS_WRONG_METHOD,
+            {**from_role("superuser", REFUSED), **expect_outcomes(owner=NOT_FOUND, superuser=NOT_FOUND)},
+        ),
+    ),
+    **named("paydesk:", "try resolve", act("owner")),
+    "paydesk:reject": (from_role("owner", REFUSED), from_role("owner", REFUSED)),
+    **named("piloting_pilot_", "begin stop remove", post_only("editor")),
+    "piloting_pilot_progress": get_only("viewer"),
+    "prolific_publication_changelist": OPEN,
+    **named("prolific_publication_", "add delete", (NOBODY, NOBODY)),
+    "prolific_publication_change": (VIEWERS, from_role("nobody", REFUSED)),
+    **named("prolific_publication_", "history of", both(VIEWERS)),
     "prolific_publication_publish": get_and_post("editor"),
-    "prolific_publication_pause": post_only("editor"),
-    "prolific_publication_resume": post_only("editor"),
-    "prolific_publication_stop": post_only("owner"),
-    "prolific_publication_places": post_only("editor"),
-    "prolific_publication_find": post_only("editor"),
-    "prolific_publication_refresh": post_only("editor"),
-    "prolific_publication_forget": post_only("owner"),
-    "prolific_publication_hooks": post_only("editor"),
-    "prolific_publication_authenticity": post_only("editor"),
-    "prolific_publication_adopt": post_only("editor"),
-    "signin:second_factor": (STAFF, STAFF),
+    **named("prolific_publication_", "pause resume places find refresh hooks authenticity adopt", post_only("editor")),
+    **named("prolific_publication_", "stop forget", post_only("owner")),
+    **named("recruiters_otreeserver_", "changelist add", OPEN),
+    **named(
+        "recruiters_otreeserver_",
+        "change delete history",
+        both(OWNERS),
+    ),
+    **named("signin:", "second_factor verify", OPEN),
     "signin:choose_password": (EVERYONE, EVERYONE),  # without a valid link it only shows an error
-    "signin:verify": (STAFF, STAFF),
+    **named("studies_study_", "launch pause codes upload_codes delete_codes", post_only("editor")),
+    **named("studies_study_", "close set_member", post_only("owner")),
+    "studies_study_codes_file": get_and_post("editor"),
+    "studies_study_all_codes": (from_role("editor", REFUSED), BY_POST),
+    **named("studies_study_", "members prompts", get_and_post("viewer")),
+    **named("studies_study_", "begin preset", (BY_POST, STAFF)),
+    "studies_study_presets": (STAFF, BY_POST),
+    **named("studies_study_", "file compare", get_only("viewer")),
+    "studies_study_copy": post_only("viewer"),
+    "walking:start": get_and_post("viewer"),  # a walk leaves no data
+    **named("collecting_collection_", "check save text read", (BY_POST, STAFF)),
+    **named("exports:", "page now page_of_collection now_of_collection", READ),
+    **named("exports:", "write publish stop download", act("editor")),
+    **named("exports:", "write_of_collection publish_of_collection", act("editor")),
+    **named("exports:", "stop_of_collection download_of_collection", act("editor")),
+    **named("reports:", "read read_of_collection", READ),
+    **named("reports:", "analyse stop download", act("editor")),
+    **named("reports:", "analyse_of_collection stop_of_collection download_of_collection", act("editor")),
+    **named("judging:", "page now", READ),
+    **named("judging:", "begin stop labels", act("editor")),
+    **named("studies_study_", "check text", post_only("viewer")),
 }
 for _model in TOP_LEVEL_MODELS:
     PAGES |= {
-        f"{_model}_changelist": (STAFF, STAFF),
-        f"{_model}_add": (STAFF, STAFF),
-        f"{_model}_change": (
-            from_role("viewer", NOT_FOUND),
-            from_role("editor", REFUSED, outside=frozenset({NOT_FOUND, REFUSED})),
-        ),
-        f"{_model}_history": (from_role("viewer", NOT_FOUND), from_role("viewer", NOT_FOUND)),
+        f"{_model}_changelist": OPEN,
+        f"{_model}_add": OPEN,
+        f"{_model}_change": (VIEWERS, from_role("editor", REFUSED, outside=frozenset({NOT_FOUND, REFUSED}))),
+        f"{_model}_history": both(VIEWERS),
     }
 PAGES |= {
     "studies_study_delete": (from_role("owner", REFUSED), from_role("owner", REFUSED)),
@@ -300,14 +241,14 @@ PAGES |= {
 }
 for _model in RECORDS:
     PAGES |= {
-        f"{_model}_changelist": (STAFF, STAFF),
+        f"{_model}_changelist": OPEN,
         f"{_model}_add": (NOBODY, NOBODY),
-        f"{_model}_change": (from_role("viewer", NOT_FOUND), NOBODY),
+        f"{_model}_change": (VIEWERS, NOBODY),
         f"{_model}_delete": (NOBODY, NOBODY),
-        f"{_model}_history": (from_role("viewer", NOT_FOUND), from_role("viewer", NOT_FOUND)),
+        f"{_model}_history": both(VIEWERS),
     }
 for _model in ("matches_match", "collecting_collection", "piloting_pilot", "studies_study"):  # they save nothing
-    PAGES[f"{_model}_change"] = (from_role("viewer", NOT_FOUND), from_role("viewer", NOT_FOUND))
+    PAGES[f"{_model}_change"] = both(VIEWERS)
 for _model in SUPERUSER_MODELS:
     _adds = NOBODY if _model == "recruiters_identity" else SUPERUSER_LISTS
     _changes = NOBODY if _model == "recruiters_identity" else SUPERUSER_OBJECTS

@@ -8,6 +8,7 @@ import pytest
 
 from games import registry
 from games.errors import BadConfig, Refused
+from games.periods import opening
 from games.play import configure, replay_events, restore, script_move, snapshot, start, submit, use_tool
 from games.practice import BEGIN, PRACTICE_PERIODS
 
@@ -62,12 +63,14 @@ def test_practice_is_labelled_and_leaves_nothing_behind(key):
         assert texts(play, role)["practice"] == expected
         assert play.game.before_lookups(play.state, role)[0].body == expected
         assert "last one" not in str(play.view(role))
+        assert f"beginning of period {number - 1}." in opening(play.game, play.state, role)
         play, _events = submit(play, role, {"note": "only for practice"})
         play, _events = submit(play, role, script_move(play, role, "random"))
     assert list(texts(play, role))[:3] == ["practice_over", "status", "outcome"]
     assert play.forms(role) == (BEGIN,)
     assert play.game.warning(play.state, role, BEGIN.model(begin="now")) is None
     assert play.game.usual(play.state, role) == {}
+    assert opening(play.game, play.state, role).startswith("Call begin to begin")
     play, _events = submit(play, role, {"begin": "now"})
     (without, _events), _role = play_of(key)
     said = "Practice is over: from now on, every period counts. "

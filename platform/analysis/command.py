@@ -144,10 +144,12 @@ def analyse(
             return result, output.write_files(result, warning, directory)
 
         def indices() -> Iterator[int]:
-            for index, analysis in enumerate(analyses):
-                on_progress(index, len(analyses), analysis.id)
+            # From the last on: models fitted for published systems take longest, and nothing should wait for them.
+            for begun, index in enumerate(reversed(range(len(analyses)))):
+                on_progress(begun, len(analyses), analyses[index].id)
                 yield index
 
         pairs = in_two(run_one, indices()) if forked else [run_one(index) for index in indices()]
+        pairs.reverse()
         output.write_report(data, pairs, options, directory)
     return [result for result, _drawings in pairs]

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from analysis.data import Data
+from analysis.reasons import reason
 from analysis.results import Options, Outcome
 from analysis.tables import Table, count, html_table, text
 from games import tokens
@@ -14,28 +15,10 @@ from games import tokens
 TEMPLATE = Path(__file__).with_name("report.html")
 MAX_ROWS = 40
 """Maximum number of rows per table in the report; the HTML and CSV files have more."""
-REASONS: Mapping[str, str] = {
-    "failed_code_word": "wrong code word", "failed_quiz": "failed the quiz",
-    "failed_comprehension": "failed the comprehension quiz", "timed_out": "timed out",
-    "dropped_out": "dropped out", "opponent_failed": "another player failed",
-    "our_outage": "the server was unavailable", "partner_left": "another person left",
-    "no_partner": "no partner found", "replaced": "an agent took the seat", "screened_out": "screened out",
-    "returned": "returned the assignment", "withdrew": "chose to leave", "not_finished": "still under way",
-    "no_match": "no match", "not_begun": "not begun", "match_not_finished": "match without a result",
-    "failed_check": "failed another check", "missing_check": "a check was not answered", "pilot": "part of a pilot",
-    "demo": "a demonstration", "simulated": "simulated participants", "clock_move": "the clock moved for a player",
-    "scripted_fallback": "a script moved for a model", "substituted_move": "a substitute moved",
-    "partner_excluded": "the partner is excluded",
-}  # fmt: skip
 STAGES: Mapping[str, str] = {
     "arrived": "Arrived", "consented": "Consented", "instructed": "Read the instructions", "began": "Began the game",
     "finished": "Finished the game", "completed": "Completed", "in_dataset": "In the dataset",
 }  # fmt: skip
-
-
-def reason(name: str) -> str:
-    """Return a readable form of the name that the exporter gives a reason."""
-    return REASONS.get(name, name.replace("_", " "))
 
 
 def render_report(
@@ -153,10 +136,10 @@ def _facts(data: Data) -> Any:
 def _skipped(outcomes: Sequence[Outcome]) -> Iterator[tuple[str, list[str]]]:
     """Yield each reason for skipping analyses, with the titles and ids of the analyses."""
     skipped = [outcome for outcome in outcomes if outcome.status == "skipped"]
-    for reason in dict.fromkeys(outcome.reason for outcome in skipped):
+    for why in dict.fromkeys(outcome.reason for outcome in skipped):
         yield (
-            reason,
-            [f"{outcome.analysis.title} ({outcome.analysis.id})" for outcome in skipped if outcome.reason == reason],
+            why,
+            [f"{outcome.analysis.title} ({outcome.analysis.id})" for outcome in skipped if outcome.reason == why],
         )
 
 

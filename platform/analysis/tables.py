@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -12,15 +11,13 @@ from typing import Any, Literal
 import pandas as pd
 
 from analysis.data import plain
+from analysis.formulas import defused, encoded
 
 Kind = Literal["text", "count", "number", "share", "p", "note"]
 MAX_SHOWN = 200
 """Maximum number of rows of a table in HTML and LaTeX; the CSV file has all rows."""
 MISSING = "–"
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
-_INVISIBLE = "\ufeff\u200b\u200c\u200d\u2060\u00ad\u200e\u200f"
-_FORMULA = re.compile(rf"[\s{_INVISIBLE}]*[=+\-@＝＋－＠]|[{_INVISIBLE}]*[\t\r\n]")
-_WITHIN = re.compile(rf"([;\t\r\n][\s{_INVISIBLE}]*)(?=[=+\-@＝＋－＠])")
 _TEX = {
     "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
     "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"\textless{}", ">": r"\textgreater{}",
@@ -248,22 +245,16 @@ def csv_bytes(table: Table) -> bytes:
             frame[name] = [_cell(value) for value in frame[name]]
         elif str(frame[name].dtype) in ("bool", "boolean"):
             frame[name] = frame[name].map({True: "TRUE", False: "FALSE"})
-    frame.columns = [escape_formulas(str(name)) for name in frame.columns]
+    frame.columns = [defused(str(name)) for name in frame.columns]
     text: str = frame.to_csv(index=False, lineterminator="\r\n")
-    return text.encode("utf-8", "backslashreplace")
+    return encoded(text)
 
 
 def _cell(value: Any) -> Any:
     value = plain(value)
     if isinstance(value, bool):
         return "TRUE" if value else "FALSE"
-    return escape_formulas(value) if isinstance(value, str) else value
-
-
-def escape_formulas(text: str) -> str:
-    """Return text with an apostrophe wherever a spreadsheet would read a formula, including after separators."""
-    within = _WITHIN.sub(r"\1'", text)
-    return f"'{within}" if _FORMULA.match(text) else within
+    return defused(value) if isinstance(value, str) else value
 
 
 def html_table(table: Table, max_rows: int = MAX_SHOWN) -> str:
@@ -302,12 +293,12 @@ def html_page(table: Table, stamp: str = "") -> str:
     )
 
 
-def latex_table(table: Table, max_rows: int = MAX_SHOWN) -> str:
+def latex_table(table: Table) -> str:
     """Return the table as LaTeX for the package booktabs."""
-    columns, letters = _columns_and_letters(table, max_rows)
+    columns, letters = _columns_and_letters(table, MAX_SHOWN)
     alignments = "".join("l" if column.kind in ("text", "note") else "r" for column in columns)
     lines = [
-        f"% {tex(_truncation_note(table, max_rows))}" if _truncation_note(table, max_rows) else "",
+        f"% {tex(_truncation_note(table, MAX_SHOWN))}" if _truncation_note(table, MAX_SHOWN) else "",
         r"\begin{table}",
         r"\centering",
         rf"\caption{{{tex(table.title)}}}",
@@ -316,7 +307,7 @@ def latex_table(table: Table, max_rows: int = MAX_SHOWN) -> str:
         " & ".join(tex(column.heading) for column in columns) + r" \\",
         r"\midrule",
     ]
-    for row in table.frame.head(max_rows).to_dict("records"):
+    for row in table.frame.head(MAX_SHOWN).to_dict("records"):
         cells = []
         for column in columns:
             content = tex(_content(row, column, letters))

@@ -160,7 +160,7 @@ class Decisions:
     move_number = column.integer("Number of the move within the match, from 1.")
     number = column.integer("Number of the event in the transcript.")
     role = column.choice("Who moved.", values=_roles)
-    round = column.integer("Round by the game's own count, from 1; empty if it has none.")
+    round = column.integer("Round by the game's own count, from 1; 0 in practice; empty if it has none.")
     phase = column.choice("The game's name for this part of the round; may be empty.")
     player = column.choice("Who plays that role.", values="human, or the agent")
     by = column.choice(

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from html import escape
 from typing import Any
 
+from analysis.reasons import reason
 from games.tokens import colour
 
 FILE = "flow.svg"
@@ -20,35 +21,6 @@ STAGES: Mapping[str, str] = {
     "completed": "Passed the checks and completed",
     "in_dataset": "In the dataset",
 }
-REASONS: Mapping[str, str] = {
-    "failed_code_word": "wrong code word",
-    "failed_comprehension": "failed the comprehension quiz",
-    "failed_quiz": "failed the quiz",
-    "timed_out": "timed out",
-    "dropped_out": "dropped out",
-    "opponent_failed": "another player failed",
-    "our_outage": "the server was unavailable",
-    "partner_left": "another person left",
-    "no_partner": "no partner found",
-    "replaced": "an agent took the seat",
-    "screened_out": "screened out",
-    "returned": "returned the assignment",
-    "withdrew": "chose to leave",
-    "not_finished": "still under way",
-    "no_match": "no match",
-    "not_begun": "not begun",
-    "match_not_finished": "match without a result",
-    "failed_check": "failed another check",
-    "missing_check": "a check was not answered",
-    "pilot": "part of a pilot",
-    "demo": "a demonstration",
-    "simulated": "simulated participants",
-    "clock_move": "the clock moved for a player",
-    "scripted_fallback": "a script moved for a model",
-    "substituted_move": "a substitute moved",
-    "partner_excluded": "the partner is excluded",
-}
-"""`gate.REASONS`, short enough for a box."""
 
 
 @dataclass(frozen=True)
@@ -116,8 +88,8 @@ def flow_lines(flow: Mapping[str, Any]) -> Iterator[str]:
     """Yield the figure's description, one line per number."""
     for stage in _stages(flow):
         yield f"{stage.title}: {stage.count:,}"
-        for reason, count in stage.left.items():
-            yield f"excluded, {REASONS.get(reason, reason)}: {count:,}"
+        for why, count in stage.left.items():
+            yield f"excluded, {reason(why)}: {count:,}"
 
 
 def _stages(flow: Mapping[str, Any]) -> list[_Stage]:
@@ -163,9 +135,9 @@ def _draw_exclusions(shapes: list[str], layout: Layout, stage: _Stage, top: int,
     shapes.append(_box(left, side_top, width, height, fill=layout.box, line=layout.line, weight=1, dashed=True))
     total = sum(stage.left.values())
     shapes.append(_text(left + 12, side_top + _LINE - 1, f"Excluded: n = {total:,}", layout.ink, 'font-weight="600"'))
-    for row, (reason, count) in enumerate(stage.left.items(), start=2):
+    for row, (why, count) in enumerate(stage.left.items(), start=2):
         baseline = side_top + _LINE * row - 1
-        shapes.append(_text(left + 12, baseline, REASONS.get(reason, reason.replace("_", " ")), layout.quiet))
+        shapes.append(_text(left + 12, baseline, reason(why), layout.quiet))
         shapes.append(_text(left + width - 12, baseline, f"{count:,}", layout.ink, 'text-anchor="end"'))
     return end
 

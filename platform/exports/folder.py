@@ -11,8 +11,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, BinaryIO
 
+from analysis.formulas import encoded
 from exports.columns import Table
-from exports.csvsafe import encoded
 from exports.errors import FolderInUse
 from exports.manifest import FILE, FileEntry
 from exports.parquet import ENDING, schema_of

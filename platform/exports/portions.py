@@ -13,11 +13,11 @@ from pathlib import Path
 from django.conf import settings
 from django.db import connection, connections
 
+from analysis.formulas import encoded
 from analysis.parallel import in_order
 from exports import derived, gate, glee_files, otree_wide
 from exports import tables as tables_of
 from exports.collected import collection_matches
-from exports.csvsafe import encoded
 from exports.formats import Tables, files_of
 from exports.participants import Participant, PlayedMatch, Reading
 from exports.pieces import Pieces

@@ -19,9 +19,10 @@ from typing import Any, NamedTuple
 from django.conf import settings
 
 import games.play
+from analysis.formulas import defused
 from analysis.parallel import in_order
 from exports import codebook, columns, derived, gate, manifest, parquet, versions
-from exports.csvsafe import cell, defused
+from exports.csvsafe import cell
 from exports.errors import ExportError, Unreadable
 from exports.glee_files import LISTING, TREE
 from exports.manifest import Manifest

@@ -96,8 +96,8 @@ function entriesIn(text) {
   }
 
   // Enter goes on to the next control, and after the last one to the button: it never submits by accident; after a period,
-  // when the whole screen has the focus, it goes to the first. The arrows
-  // change a number by "data-step" ("share": by about a fiftieth of it); below "data-least" there is only zero.
+  // when the whole screen has the focus, it goes to the first. The arrows change a number by "data-step" ("share": by about a
+  // fiftieth of it); below "data-least" there is only zero.
   document.addEventListener("keydown", (event) => {
     const visible = controls().filter((one) => one.offsetParent);
     if (event.key === "Enter" && event.target.id === "screen") {

@@ -32,7 +32,7 @@ const listOf = (table) => table.querySelector("tbody:not([data-basket])");
 // Whether a row contains every word; "A1" is not found in "A12".
 function matches(row, words) {
   const text = [...row.cells].map((cell) => cell.textContent).join(" ").toLowerCase();
-  return words.every((word) => new RegExp(`${word.replace(/[^\p{L}\d]/gu, "\\$&")}${/\d$/.test(word) ? "(?!\\d)" : ""}`, "u").test(text));
+  return words.every((word) => new RegExp(`${word.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&")}${/\p{L}.*\d$/u.test(word) ? "(?!\\d)" : ""}`, "u").test(text));
 }
 
 function arrange(table) {

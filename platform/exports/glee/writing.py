@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from exports.csvsafe import mark_within
+from analysis.formulas import mark_within
 from exports.glee import layout
 from exports.glee.arguments import Arguments
 from exports.glee.cells import needs_mark, table, with_mark

@@ -16,8 +16,8 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
+from analysis.formulas import encoded
 from exports.citing import citation
-from exports.csvsafe import encoded
 from exports.manifest import FileEntry
 from exports.metadata.facts import DatasetFacts
 from exports.metadata.licences import LICENCES

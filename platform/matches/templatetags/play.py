@@ -95,7 +95,8 @@ def table(context: Context, block: Table) -> str:
     _must_be(Table, block)
     names = _names(context)
     ordered_rows = reversed(block.rows) if block.newest_first else block.rows
-    rows = [_row(_CacheKey.of((block.columns, cells)), names) for cells in ordered_rows]
+    labels = ("",) * len(block.columns) if block.sortable else block.columns
+    rows = [_row(_CacheKey.of((labels, cells)), names) for cells in ordered_rows]
     return get_template("play/table.html").render({"block": block, "rows": rows, "names": names})
 
 
@@ -122,17 +123,13 @@ def _rendered(template_name: str, block: _CacheKey, names: SeatNames, language: 
 def _row(row_key: _CacheKey, names: SeatNames) -> str:
     """Return a table row, cached because rows of earlier rounds recur in every later frame.
 
-    Each cell carries its column's name, for narrow screens, where cells are stacked.
+    Each cell carries its column's name, if there is one: for narrow screens, where cells are stacked.
     """
-    cells = zip(*row_key.value, strict=True)
-    return format_html(
-        "<tr>{}</tr>",
-        format_html_join(
-            "",
-            '<td data-label="{}"{}>{}</td>',
-            ((column, mark_safe(_css_class(cell)), marked(cell, names)) for column, cell in cells),
-        ),
-    )
+    cells = [
+        (format_html(' data-label="{}"', label) if label else "", mark_safe(_css_class(cell)), marked(cell, names))
+        for label, cell in zip(*row_key.value, strict=True)
+    ]
+    return format_html("<tr>{}</tr>", format_html_join("", "<td{}{}>{}</td>", cells))
 
 
 @register.filter

@@ -5,38 +5,23 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
-from collections.abc import Iterator
 from types import SimpleNamespace
 
 import pytest
 from django.db import OperationalError
 
-from llm_agents import breaker
 from llm_agents.standins import Failure, OpenAIStandIn
-from matches import agents, announce, services
+from matches import agents, services
 from matches.models import Event, Match
 from matches.writers import Writers
 from opponents.endpoints import MEMORY, Memory, refresh_if_old
 from opponents.models import Call, Endpoint
 from plans.asking import AgentSettings
+from studies.tests.kit import use_standin
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("as_worker")]
 ACCEPT = '{"decision": "accept"}'
 OFFER = {"alice_gain": 6000, "bob_gain": 4000}
-
-
-@pytest.fixture(autouse=True)
-def fresh(monkeypatch) -> Iterator[None]:
-    """Let the tests run the worker themselves, with closed circuits."""
-    monkeypatch.setattr(announce, "queue_turn", lambda match, turn: None)
-    breaker.reset()
-    yield
-    breaker.reset()
-
-
-def use_standin(monkeypatch, standin: OpenAIStandIn) -> None:
-    for name, value in standin.environment.items():
-        monkeypatch.setenv(name, value)
 
 
 def match_with(model: str, **settings) -> Match:

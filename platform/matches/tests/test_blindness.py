@@ -16,7 +16,6 @@ from conftest import slow_except
 from games import registry
 from games.examples import cases
 from games.play import Play, configure, script_move
-from llm_agents import breaker
 from llm_agents.standins import KEY, OpenAIStandIn
 from matches import agents, announce, channels, screens, services
 from matches.pacing import LONGEST, SHORTEST
@@ -155,7 +154,6 @@ def play_with(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., Seen]]:
     monkeypatch.setattr(channels, "send_draft", keep_draft)
     monkeypatch.setattr(announce, "queue_turn", lambda match, turn: None)
     monkeypatch.setattr(announce, "_send", lambda match, message: tables[-1].take(message) if tables else None)
-    breaker.reset()
 
     def play(*arguments: Any) -> Seen:
         tables.append(Table(*arguments))
@@ -165,7 +163,6 @@ def play_with(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., Seen]]:
         for name, value in standin.environment.items():
             monkeypatch.setenv(name, value)
         yield play
-    breaker.reset()
 
 
 def _seats() -> list[tuple[str, str, str]]:

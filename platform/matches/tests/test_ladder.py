@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import json
 import uuid
-from collections.abc import Iterator
 
 import pytest
 
-from llm_agents import breaker
 from llm_agents.standins.server import AnthropicStandIn, Failure, Hang, Malformed, OpenAIStandIn
-from matches import agents, announce, services
+from matches import agents, services
 from matches.models import Match
 from opponents.agents import counted_movers
 from opponents.models import Call
@@ -18,8 +16,9 @@ from participants.models import Enrolment
 from participants.services import expiry_after
 from participants.states import State
 from plans.asking import AgentSettings
+from studies.tests.kit import use_standin
 
-pytestmark = [pytest.mark.services, pytest.mark.django_db(transaction=True)]
+pytestmark = [pytest.mark.services, pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("as_worker")]
 QUICK = {"call_seconds": 1.0, "limit_seconds": 4.5, "retries": 1, "tries_after_first": 1}
 ACCEPT = '{"decision": "accept"}'
 MISBEHAVIOURS = {
@@ -34,15 +33,6 @@ MISBEHAVIOURS = {
     "unknown model": [Failure(404)],
     "wrong key": [Failure(401)],
 }
-
-
-@pytest.fixture(autouse=True)
-def fresh(monkeypatch) -> Iterator[None]:
-    """Queue nothing, since the tests act as the worker, and close the circuits."""
-    monkeypatch.setattr(announce, "queue_turn", lambda match, turn: None)
-    breaker.reset()
-    yield
-    breaker.reset()
 
 
 def waiting(**settings) -> Match:
@@ -69,12 +59,6 @@ def answer_open_turn(match: Match) -> Match:
     agents.answer_turn(match_uid=match.uid, role="bob", answering=answering)
     match.refresh_from_db()
     return match
-
-
-def use_standin(monkeypatch, *standins) -> None:
-    for standin in standins:
-        for name, value in standin.environment.items():
-            monkeypatch.setenv(name, value)
 
 
 @pytest.mark.parametrize("answers", MISBEHAVIOURS.values(), ids=MISBEHAVIOURS)

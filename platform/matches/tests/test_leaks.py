@@ -17,13 +17,13 @@ from conftest import slow_except
 from games import registry
 from games.examples import cases
 from games.play import Play, configure, form_for, script_move, start
-from llm_agents import breaker, strategies
+from llm_agents import strategies
 from llm_agents.prompting import ABOUT_MARKS
 from llm_agents.settings import bare
 from llm_agents.standins import KEY, AnthropicStandIn, Drip, Echo, OpenAIStandIn
 from llm_agents.standins.player import answer
 from llm_agents.standins.protocols import text_of
-from matches import agents, announce, forms, services
+from matches import agents, forms, services
 from matches.models import Match
 from matches.tests.test_consumer import Page, connections_closed, in_other_thread, page
 from opponents.models import Call
@@ -35,7 +35,7 @@ from studies.tests import kit
 
 __all__ = ["connections_closed"]
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("as_worker")]
 
 PERSONA = "You are a retired harbour pilot who never says so."
 DRAFTED = "These words were never meant."
@@ -48,15 +48,6 @@ HIDDEN: Mapping[str, tuple[dict[str, Any], tuple[str, ...]]] = {
 STANDINS = {"openai": OpenAIStandIn, "anthropic": AnthropicStandIn}
 MIN_LINE_LENGTH = 20
 """The fewest characters of a line that cannot recur by coincidence."""
-
-
-@pytest.fixture(autouse=True)
-def fresh(monkeypatch: pytest.MonkeyPatch):
-    """Queue nothing, since the test acts as the worker, and close the circuits."""
-    monkeypatch.setattr(announce, "queue_turn", lambda match, turn: None)
-    breaker.reset()
-    yield
-    breaker.reset()
 
 
 PLAYED = [

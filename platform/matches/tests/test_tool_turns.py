@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
@@ -12,17 +11,18 @@ import pytest
 from games import registry
 from games.play import configure
 from games.tests.toys import Well
-from llm_agents import breaker, endpoints
+from llm_agents import endpoints
 from llm_agents.endpoints import Price
 from llm_agents.pricing import PriceList
 from llm_agents.replaying import differences
 from llm_agents.standins import AnthropicStandIn, Calls, Failure, Hang, OpenAIStandIn, Slow
-from matches import agents, announce, leases, services
+from matches import agents, leases, services
 from matches.models import Match
 from opponents.agents import Agent
 from opponents.models import Call
 from opponents.services import records_of
 from plans.asking import AgentSettings
+from studies.tests.kit import use_standin
 
 pytestmark = [pytest.mark.services, pytest.mark.django_db(transaction=True)]
 LOOK_UP = Calls((("get_yields", "{}"), ("get_period_number", "{}")))
@@ -31,14 +31,10 @@ PUMP = Calls((("pump", '{"amount": 1}'),))
 
 
 @pytest.fixture(autouse=True)
-def fresh(monkeypatch) -> Iterator[None]:
-    """Queue nothing, since the tests act as the worker; close the circuits and register the toy game."""
+def toy(monkeypatch, as_worker) -> None:
+    """Register the toy game."""
     original_get = registry.get
     monkeypatch.setattr(registry, "get", lambda key: Well if key == "well" else original_get(key))
-    monkeypatch.setattr(announce, "queue_turn", lambda match, turn: None)
-    breaker.reset()
-    yield
-    breaker.reset()
 
 
 def open_well(agent: str = "openai:m", periods: int = 2, **settings) -> Match:
@@ -53,11 +49,6 @@ def answer_open_turn(match: Match) -> Match:
     agents.answer_turn(match_uid=match.uid, role="keeper", answering=match.open_turns()["keeper"].answering)
     match.refresh_from_db()
     return match
-
-
-def use_standin(monkeypatch, standin) -> None:
-    for name, value in standin.environment.items():
-        monkeypatch.setenv(name, value)
 
 
 def moves(match: Match) -> list[dict]:

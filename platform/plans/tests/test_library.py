@@ -36,6 +36,13 @@ def test_base_pay_is_six_dollars_an_hour_and_the_bonus_on_average_as_much(name):
         assert pay.base == pay.bonus.average == pay.bonus.cap / 2
 
 
+def test_only_glee_asks_after_play_and_the_others_before():
+    for name, study in STUDIES.items():
+        for cell in (reader := Reader(study.document)).cells[:1]:
+            for game in reader.plan(cell.factors).games():
+                assert (game.quiz, game.comprehension is None) == (name.startswith("glee"),) * 2, name
+
+
 @pytest.mark.parametrize("name", PEOPLE | TABLES)
 def test_glee_has_the_published_cells_and_pay(name):
     reader = Reader(STUDIES[name].document)

@@ -203,7 +203,7 @@ class TestOnce:
         answer = getattr(Client(), method)(LINK)
         assert answer.status_code == 403
         assert heading_of(answer) == "This link has already been used"
-        assert address not in answer.content.decode() and "tell the people who invited you" in text_of(answer)
+        assert address not in answer.content.decode() and "tell the people who invited" in text_of(answer)
         assert Enrolment.objects.count() == 1
 
     def test_participants_own_url_works_in_every_browser(self):

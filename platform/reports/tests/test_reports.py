@@ -83,7 +83,7 @@ def test_stopped_report_stays_stopped(client, dataset, queued_reports):
     background.write_report(queued_reports[0])
     report = Report.objects.get()
     assert (report.state, report.reason) == ("failed", "Stopped by a researcher.")
-    assert "The last analysis failed: Stopped by a researcher." in page(client, dataset)
+    assert "failed: Stopped by a researcher." in page(client, dataset)
 
 
 def test_report_of_a_dead_process_can_be_requested_again(client, dataset, queued_reports):

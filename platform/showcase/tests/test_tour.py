@@ -128,7 +128,7 @@ def test_without_the_sample_there_is_no_tour(client, boss):
 def test_a_demo_says_that_the_sample_is_being_made(client, boss, settings):
     settings.DEMO = True
     client.defaults["HTTP_HOST"] = "127.0.0.1"
-    assert "The sample study is being made" in text_of(client, "/admin/tour/")
+    assert "sample study is being made" in text_of(client, "/admin/tour/")
     assert client.get("/admin/tour/pilot/")["Location"] == "/admin/tour/"
 
 

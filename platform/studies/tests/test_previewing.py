@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -12,9 +11,8 @@ from django.core.exceptions import ValidationError
 from games import registry
 from games.examples import cases
 from games.play import script_move
-from llm_agents import breaker
 from llm_agents.standins.server import BothStandIn
-from matches import agents, announce, services
+from matches import agents, services
 from matches.models import Match
 from opponents.agents import Agent, parse_agents
 from opponents.models import Call
@@ -29,7 +27,7 @@ from studies.previewing import PreviewSource, Selection, Situation, default_sele
 from studies.tests import kit
 from studies.tests.kit import use_standin
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("as_worker")]
 
 OWN_TEXTS = {
     "persona": "You are a retired judge called {{ role }}.",
@@ -39,15 +37,6 @@ OWN_TEXTS = {
 }
 STRATEGIES = ["plain", "chain_of_thought", "conversation", "fresh"]
 SEED = 7
-
-
-@pytest.fixture(autouse=True)
-def reset_circuits(monkeypatch) -> Iterator[None]:
-    """Close all circuits and queue nothing: the tests act as the worker."""
-    monkeypatch.setattr(announce, "queue_turn", lambda match, turn: None)
-    breaker.reset()
-    yield
-    breaker.reset()
 
 
 def new_study(agent: str = "openai:m", instructions: str = "default", **agent_settings) -> Study:

@@ -71,8 +71,8 @@ def test_errors_appear_at_their_questions_and_nothing_is_stored(visitor):
 
 def test_missing_answers_are_named_by_question(visitor):
     page = text_of(visitor.refused())
-    assert "Please answer: How old are you?" in page
-    assert "Please answer: Have you bargained before?" in page
+    assert "How old are you?" in page
+    assert "Have you bargained before?" in page
 
 
 def test_answers_are_stored_once_with_the_questions_shown(visitor):

@@ -43,7 +43,7 @@ class TestArriving:
     def test_another_requesters_task_is_refused(self, staged):
         answer = staged.follow(staged.link(staged.accept(staged.published(), "AWORKERONE"), hitId="3SOMEOTHERTASK"))
         assert answer.status_code == 403
-        assert "does not belong to this study" in heading_of(answer)
+        assert "does not belong to this" in heading_of(answer)
         assert nobody_arrived()
 
     def test_workers_of_an_unconfirmed_task_are_admitted(self, staged):

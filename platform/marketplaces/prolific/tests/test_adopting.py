@@ -137,7 +137,7 @@ def test_failed_import_changes_nothing(desk, kind):
 class TestThePage:
     def test_editor_imports_a_study_and_it_is_audited(self, desk, sign_in):
         editor = sign_in(study=Role.EDITOR, account_role=Role.EDITOR)
-        assert "Import a study created on Prolific" in page_text(editor.get(page_url("of", desk.study.pk)))
+        assert "a study created on Prolific" in page_text(editor.get(page_url("of", desk.study.pk)))
         page = editor.post(
             page_url("adopt", desk.study.pk), {"prolific_id": f" {new_prolific_study(desk).upper()} "}, follow=True
         )

@@ -144,9 +144,7 @@ def test_lost_answer_leads_to_a_page_that_finds_the_draft(desk, owner):
     desk.standin.misbehave("lost", "POST /api/v1/studies/$")
     page = owner.post(page_url("of", desk.study.pk), {**OFFER, "project": desk.standin.market.project}, follow=True)
     assert "closed the connection" in page_text(page) and "Find on Prolific" in page_text(page)
-    assert "Found: the draft is on Prolific" in page_text(
-        owner.post(page_url("find", desk.publication.pk), follow=True)
-    )
+    assert "Found: the draft is on" in page_text(owner.post(page_url("find", desk.publication.pk), follow=True))
     assert len(desk.standin.market.studies) == 1
 
 
@@ -154,7 +152,7 @@ def test_draft_deleted_on_prolific_can_be_created_again(desk, owner):
     key = desk.draft().pk
     assert "still on Prolific" in page_text(owner.post(page_url("forget", key), follow=True))
     desk.standin.market.studies.clear()
-    assert "You can create a new one" in page_text(owner.post(page_url("forget", key), follow=True))
+    assert "can create a new one" in page_text(owner.post(page_url("forget", key), follow=True))
     assert not Publication.objects.exists()
 
 

@@ -46,7 +46,7 @@ def test_returned_place_is_free_and_the_page_says_so(desk):
     from django.test import Client
 
     page = Client().get(response["location"])
-    assert "You returned this assignment" in text_of(page) and "do not need to do anything else" in text_of(page)
+    assert "You returned this assignment" in text_of(page) and "need to do anything else" in text_of(page)
 
 
 def test_timed_out_participants_end_unless_they_are_playing(desk):

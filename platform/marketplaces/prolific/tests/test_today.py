@@ -330,7 +330,7 @@ def test_invalid_filters_are_refused_in_words(typed, reason):
 def test_page_offers_the_filters_that_prolific_lists(desk, admin_client):
     address = f"/admin/prolific/publication/of/{desk.study.pk}/"
     page = text_of(admin_client.get(address))
-    assert "Current Country of Residence" in page and "In what country do you currently reside?" in page
+    assert "Current Country of Residence" in page and "do you currently reside?" in page
     form = {
         "name": "Two people share", "description": "You decide.", "places": 5, "minutes": 10, "devices": "desktop",
         "filters-age-lower": "25", "filters-current-country-of-residence": ["1", "2"],
