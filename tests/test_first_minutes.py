@@ -73,6 +73,8 @@ def test_play_watch_and_read_results(demo: LiveStack, newcomer: Newcomer):
     page.locator('main button[type="submit"]').click()
     newcomer.look("instructions")
     walking.read_instructions(page)
+    newcomer.look("questions about the rules")
+    walking.answer_comprehension(page)
     walking.expect_turn(page, "offer")
     newcomer.look("first offer")
     walking.offer(page, "6000", "4000", role="alice", message="Shall we settle this quickly?")
