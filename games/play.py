@@ -10,7 +10,7 @@ from functools import cache
 from random import Random
 from typing import Any, Protocol, TypeVar
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from games.errors import BadConfig, LogMismatch, Refused, UnknownGame
 from games.interface import Event, Form, Game, Information, Json, Move, MoveData, Role, Turn, View
@@ -304,11 +304,21 @@ def _problem(error: Any, form: Form | type[Any], *, on_page: bool = False) -> tu
     if on_page and isinstance(form, Form) and info is not None:
         label = quoted(form.labels.get(key, label), most=60)
     # Pydantic adds its own steps (validators, union branches) to the path, with brackets; leave them out.
-    path = ".".join(str(part) for part in error["loc"][1:] if "[" not in str(part))
+    parts = [part for part in error["loc"][1:] if "[" not in str(part)]
+    if on_page and info is not None and len(parts) == 1 and isinstance(parts[0], str):
+        return f"{quoted(_part_label(info.annotation, parts[0]), most=60)} {clause}", key
+    path = ".".join(map(str, parts))
     name = f"{label} ({key})" if not on_page and info is not None and info.title else label
     if on_page and info is not None and not path and (example := _example(model, key)):
         clause = _("{what}, for example {example}").format(what=clause, example=example)
     return f"{name}{f' [{path}]' if path else ''} {clause}", key
+
+
+def _part_label(annotation: Any, part: str) -> str:
+    """Return how a page labels one entry of a field: its title, or its name."""
+    is_model = isinstance(annotation, type) and issubclass(annotation, BaseModel)
+    info = annotation.model_fields.get(part) if is_model else None
+    return (info.title if info else None) or part.replace("_", " ")
 
 
 _EXAMPLE_NUMBER = 12.5

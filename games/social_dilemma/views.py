@@ -328,8 +328,10 @@ class Meeting:
 
 
 def shown_rounds(game: SocialDilemma, state: Dilemma) -> range:
-    """Return the indices of the rounds inside the window."""
+    """Return the indices of the rounds inside the window; when the game is over, people's results list all of theirs."""
     rounds_played = len(state.rounds)
+    if state.stage == "over" and not game.told_as_published:
+        return range(rounds_played)
     return range(max(0, rounds_played - game.config.history_depth), rounds_played)
 
 
@@ -350,7 +352,7 @@ def _meetings(
         past_round = rounds[index]
         group = past_round.group(player)
         players = tuple((seat, played(game, past_round, seat), past_round.points[seat]) for seat in group)
-        earlier_window = range(window.start, index)
+        earlier_window = range(max(window.start, len(rounds) - game.config.history_depth), index)
         earlier = tuple(
             (partner, _meetings(game, rounds, partner, earlier_window, depth - 1))
             for partner in group

@@ -105,7 +105,12 @@ class Match(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"{self.game} {str(self.uid)[:8]}"
+        return f"{self.game_title} {str(self.uid)[:8]}"
+
+    @property
+    def game_title(self) -> str:
+        """Return the game's title; its key if the rules no longer exist."""
+        return str(registry.get(self.game).title) if self.game in registry.keys() else self.game
 
     @property
     def driven(self) -> bool:

@@ -374,3 +374,9 @@ def test_framing_names_the_actions(config, labels):
 @pytest.mark.parametrize("name", [name for name in PUBLISHED if words(name)])
 def test_every_action_of_a_published_game_has_a_word(name):
     assert len(words(name)) == max(PUBLISHED[name].actions)
+
+
+def test_page_names_the_percentage_that_is_wrong():
+    with pytest.raises(Refused) as refused:
+        play_after(dilemma(framing="letters"), ({"percentages": {"A0": -5, "A1": 50}},))
+    assert refused.value.plain == "“Chance of A, in percent” must be at least 0."

@@ -183,3 +183,10 @@ def test_cards_describe_partners_earlier_choices():
         (1, "Player 3", "A0", "2", block.rows[4][4]),
         (1, "Player 4", "A0", "2", block.rows[4][4]),
     )
+
+
+def test_result_lists_every_own_round():
+    play = after_rounds(["CDCC", "CCCC", "CCCC"], mechanism="reputation_higher_order", history_depth=1)
+    ((_role, meetings),) = histories(play.game, play.state, "p1")
+    assert play.over and [meeting.round for meeting in meetings] == [3, 2, 1]
+    assert [meeting.round for meeting in meetings[-1].earlier] == []

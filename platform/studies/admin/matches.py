@@ -16,7 +16,6 @@ from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_GET
 from unfold.decorators import display
 
-from games import registry
 from matches.models import Event, Match, Seat
 from participants.admin import ReadOnlyAdmin
 from rights.roles import Role
@@ -89,7 +88,7 @@ class MatchAdmin(ReadOnlyAdmin):
 
     @display(description=_("game"), ordering="game")
     def game_title(self, match: Match) -> str:
-        return str(registry.get(match.game).title) if match.game in registry.keys() else match.game
+        return match.game_title
 
     @display(description=_("participants"))
     def people(self, match: Match) -> str:
@@ -159,7 +158,7 @@ class MatchAdmin(ReadOnlyAdmin):
         match = self.seen(request, object_id)
         context = {
             "watched": watched(match),
-            "game": registry.get(match.game).title if match.game in registry.keys() else match.game,
+            "game": match.game_title,
             "sheets": sheets_of(match.game),
             "back": _parent_page(match),
         }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -56,6 +57,7 @@ class Transcript:
 
     Attributes:
         capped: the match's own caps that have been reached.
+        names: titles of roles, moves' fields and results.
         last: the newest event's number.
     """
 
@@ -63,12 +65,13 @@ class Transcript:
     config: list[tuple[str, str]]
     capped: list[str]
     results: list[tuple[str, str]]
+    names: Mapping[str, str]
     last: int
 
 
 def transcript_of(match: Match) -> Transcript:
     """Return the match's seats, parameters and results, at a cost that doesn't depend on the match's length."""
-    titles, parameters = _labels(match)
+    titles, parameters, names = _labels(match)
     payoffs = match.payoffs or {}
     seats = [
         {
@@ -88,7 +91,8 @@ def transcript_of(match: Match) -> Transcript:
         seats=seats,
         config=[(parameters.get(name, name), readable(value)) for name, value in match.config.items()],
         capped=_capped(match),
-        results=[(name.replace("_", " "), readable(value)) for name, value in (match.metrics or {}).items()],
+        results=[(_name_of(names, key), readable(value)) for key, value in (match.metrics or {}).items()],
+        names=names,
         last=match.events.aggregate(last=Max("number"))["last"] or 0,
     )
 
@@ -113,7 +117,7 @@ def line_of(event: Event, transcript: Transcript) -> Line:
         style=seat["style"] if seat else "",
         person=bool(seat and seat["enrolment"]),
         by=event.data.get("by") or "",
-        values=[(name, readable(value)) for name, value in _values(event)],
+        values=[(name, readable(value)) for name, value in _values(event, transcript.names)],
         message=event.data["move"].get("message") if event.kind == "move" else None,
         asked_at=event.asked_at,
         shown_at=event.shown_at,
@@ -137,14 +141,19 @@ def _capped(match: Match) -> list[str]:
     return list(dict.fromkeys(refusal for refusal in refusals if refusal))
 
 
-def _labels(match: Match) -> tuple[dict[str, str], dict[str, str]]:
-    """Return the roles' titles and the parameters' labels; nothing if the rules no longer exist."""
+def _labels(match: Match) -> tuple[dict[str, str], dict[str, str], dict[str, str]]:
+    """Return the titles of roles, of parameters, and of all that the log names; none if the rules are gone."""
     try:
         game = match.configured()
     except GameError:
-        return {}, {}
+        return {}, {}, {}
     titles = {role: str(game.role_title(role)) for role in game.roles()}
-    return titles, {field.name: field.label for field in fields_of(game.Config)}
+    named = {field.name: field.label for model in (game.Results, *game.move_types) for field in fields_of(model)}
+    return titles, {field.name: field.label for field in fields_of(game.Config)}, {**named, **titles}
+
+
+def _name_of(names: Mapping[str, str], key: str) -> str:
+    return names.get(key) or key.replace("_", " ")
 
 
 def _answer_timing(seat: Any, *, blind: bool) -> str:
@@ -164,19 +173,24 @@ def _answer_timing(seat: Any, *, blind: bool) -> str:
     )
 
 
-def _values(event: Event) -> list[tuple[str, Any]]:
+def _values(event: Event, names: Mapping[str, str]) -> list[tuple[str, Any]]:
     if event.kind == "move":
         move = {name: value for name, value in event.data["move"].items() if name != "message"}
         replaced = [(_("replaces"), f"#{event.data['replaces']}")] if "replaces" in event.data else []
-        return [*((name.replace("_", " "), value) for name, value in move.items()), *replaced]
+        return [*((_name_of(names, key), value) for key, value in move.items()), *replaced]
     if event.kind == "draw":
         known_to = event.data.get("known_to")
         return [
             (event.data["name"].replace("_", " "), event.data["value"]),
-            (_("known to"), _("everybody") if known_to is None else ", ".join(known_to) or _("nobody")),
+            (
+                _("known to"),
+                _("everybody")
+                if known_to is None
+                else ", ".join(_name_of(names, role) for role in known_to) or _("nobody"),
+            ),
         ]
     if event.kind == "end":
-        return [(role, payoff) for role, payoff in event.data["payoffs"].items()]
+        return [(_name_of(names, role), payoff) for role, payoff in event.data["payoffs"].items()]
     if event.kind == "abandoned":
         return [(_("reason"), event.data["reason"].replace("_", " "))]
     return [(_("rules version"), event.data["rules_version"]), (_("seed"), str(event.data["seed"]))]
