@@ -328,7 +328,7 @@ class Meeting:
 
 
 def shown_rounds(game: SocialDilemma, state: Dilemma) -> range:
-    """Return the indices of the rounds inside the window; when the game is over, people's results list all of theirs."""
+    """Return the indices of the rounds inside the window; of all when the game is over, in results for people."""
     rounds_played = len(state.rounds)
     if state.stage == "over" and not game.told_as_published:
         return range(rounds_played)
