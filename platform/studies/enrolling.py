@@ -232,16 +232,20 @@ def _begins_another(enrolment: Enrolment, arrival: Arrival, again: bool) -> bool
 
 
 def roles_offered(study: Study) -> list[tuple[Role, str]]:
-    """Return the roles that a demonstration offers, with what visitors read; empty if nothing was launched."""
+    """Return the roles that a demonstration offers, with what visitors read; empty if nothing was launched.
+
+    Between roles that are alike nobody need choose: the role is then "", and the draw finds one.
+    """
     version = study.latest_version()
     if version is None:
         return []
     offered: dict[Role, str] = {}
     for cell in version.cells.all():
+        cell.version = version
+        game = configured(cell.game)
+        are_alike = len({game.alike(role) for role in cell.people}) == 1
         for role in cell.people:
-            if role not in offered:
-                cell.version = version
-                offered[role] = configured(cell.game).role_label(role)
+            offered.setdefault("" if are_alike else role, game.role_label(role))
     return list(offered.items())
 
 

@@ -134,7 +134,7 @@ def _enter_openly(request: HttpRequest, study: Study, arrival: arrivals.Arrival)
     _refuse_too_many(request, arrival)
     role = request.POST.get("role") if study.purpose == Match.Purpose.DEMO else None
     roles = [offered for offered, _label in enrolling.roles_offered(study)]
-    enrolment = enrolling.enrol(study, arrival, role=role if role in roles else None, token=token)
+    enrolment = enrolling.enrol(study, arrival, role=role if role and role in roles else None, token=token)
     return _redirect_and_remember(request, study, enrolment)
 
 

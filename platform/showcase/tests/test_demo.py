@@ -60,6 +60,8 @@ def test_demos_for_two_people(settings, tmp_path, client):
     assert mechanisms(together) == {"repetition", "contract", "reputation_first_order"}
     page = client.get("/join/demo-bargaining").content.decode()
     assert 'href="/join/demo-bargaining-together/"' in page
+    page = client.get("/join/demo-duopoly-together").content.decode()
+    assert page.count('name="role"') == 1, "of two equal seats, nobody chooses the other's"
 
 
 def test_local_model_plays_every_game(settings, tmp_path):
