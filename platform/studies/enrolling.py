@@ -240,13 +240,13 @@ def roles_offered(study: Study) -> list[tuple[Role, str]]:
     if version is None:
         return []
     offered: dict[Role, str] = {}
+    kinds = set()
     for cell in version.cells.all():
         cell.version = version
         game = configured(cell.game)
-        are_alike = len({game.alike(role) for role in cell.people}) == 1
-        for role in cell.people:
-            offered.setdefault("" if are_alike else role, game.role_label(role))
-    return list(offered.items())
+        offered |= {role: game.role_label(role) for role in cell.people if role not in offered}
+        kinds |= {game.alike(role) for role in cell.people}
+    return [("", "")] if len(kinds) == 1 < len(offered) else list(offered.items())
 
 
 def refuse_unknown_cell(version: Version, number: int) -> None:
