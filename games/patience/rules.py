@@ -267,8 +267,6 @@ class Patience(Game[PatienceConfig, Answers]):
         options = (now, later) if question.now_first else (later, now)
         if self.told_as_published:
             return (Text("options", f"A: {options[0]}\nB: {options[1]}"),)
-        more, span = _dollars(question.amount - NOW), self.config.horizon
-        difference = _("{amount} more, {horizon} later").format(amount=more, horizon=span)
         return (
             Text("status", _("Which would you rather have?")),
             Facts(
@@ -277,7 +275,6 @@ class Patience(Game[PatienceConfig, Answers]):
                 (
                     Fact("option_a", _("Option A"), options[0], options[0]),
                     Fact("option_b", _("Option B"), options[1], options[1]),
-                    Fact("difference", _("The difference"), difference, difference),
                 ),
             ),
             self._progress(state),
