@@ -177,11 +177,11 @@ def check_spectator_page(page: Page) -> None:
     photograph(page, "watched-seats")
 
 
-def join_demo_lobby(page: Page, address: str, role: int) -> None:
+def join_demo_lobby(page: Page, address: str) -> None:
     """Go from a game's demo to the lobby of its version for several people."""
     page.goto(address)
     page.get_by_role("link", name="Play with another person").click()
-    page.locator("main form button").nth(role).click()
+    page.locator("main form button").click()  # of equal seats, nobody chooses one
     consent_and_name(page)
     read_instructions(page)
     answer_comprehension(page)
@@ -192,10 +192,10 @@ def join_demo_lobby(page: Page, address: str, role: int) -> None:
 def test_second_browser_joins_a_demo_lobby(stack, phone: OpenPage, game: str):
     stack.call("tests.bidding.create_demo_studies")
     pages = [phone("/") for _number in range(2)]
-    join_demo_lobby(pages[0], f"{stack.url}/join/demo-{game}/", 0)
+    join_demo_lobby(pages[0], f"{stack.url}/join/demo-{game}/")
     expect(pages[0].locator("#missing")).to_have_text("One more player is needed.")
     check_page(pages[0], "lobby")
-    join_demo_lobby(pages[1], f"{stack.url}/join/demo-{game}/", 1)
+    join_demo_lobby(pages[1], f"{stack.url}/join/demo-{game}/")
     press_ready(*pages)
     for page in pages:
         expect(page.locator("[data-seat]").first).to_be_visible()
