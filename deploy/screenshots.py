@@ -166,6 +166,7 @@ def _new_game(camera: Camera, stack: LiveStack) -> None:
     )
     page.locator('input[name="amount"]').fill("12")
     page.locator("form.move button[type=submit]:visible").click()
+    page.get_by_role("tab", name="So far").click(timeout=SLOW_MS)
     expect(page.get_by_role("heading", name="Paid into the pot")).to_be_visible(timeout=SLOW_MS)
     camera.photograph(page, "first-game", full_page=True)
 
