@@ -63,7 +63,7 @@ def promises(play: Play, role: Role, rule: Rule | None) -> tuple[Promise, ...]:
     """Return what the role's current choices would pay."""
     if not rule or not _payers or play.over:
         return ()
-    return tuple(_promised(rule, (prospect for prospect in _prospects(play, role) if prospect.key)))
+    return tuple(_promised(rule, (prospect for prospect in play.game.prospects(play.state, role) if prospect.key)))
 
 
 def so_far(play: Play, role: Role, rule: Rule | None) -> SoFar | None:
@@ -73,16 +73,12 @@ def so_far(play: Play, role: Role, rule: Rule | None) -> SoFar | None:
     least, most = _payers[0].range(rule)
     if least == most:
         return SoFar((Promise(_("Whatever you decide"), most),))
-    standing = [prospect for prospect in _prospects(play, role) if not prospect.key]
+    standing = [prospect for prospect in play.game.prospects(play.state, role) if not prospect.key]
     if amounts := tuple(_promised(rule, standing)):
         nothing = _("none")
         return SoFar(tuple(replace(each, amount=nothing) if each.amount == least else each for each in amounts))
     between = Promise(_("At the end"), _("{least} to {most}").format(least=least, most=most))
     return SoFar((between,), " ".join(dict.fromkeys(prospect.unknown for prospect in standing)))
-
-
-def _prospects(play: Play, role: Role) -> tuple[Prospect, ...]:
-    return play.game.prospects(play.state, role)
 
 
 def _promised(rule: Rule, prospects: Iterable[Prospect]) -> Iterator[Promise]:
