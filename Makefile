@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
 .PHONY: help analysis docs setup setup-test demo demo-llm otree-demo stand-in-llm stand-in-mturk stand-in-panel stand-in-prolific \
-        test test-all coverage lint check-games bench lock clean
+        test test-all reproduce coverage lint check-games bench lock clean
 
 # Celery and the web server need it to find the apps; manage.py and pytest set it themselves.
 export PYTHONPATH := platform:.
@@ -59,6 +59,11 @@ coverage: setup-test   ## run the quick tests without services and browsers, and
 
 analysis:       ## install what `manage.py analyse` and notebooks need besides the server
 	@deploy/setup/venv.sh requirements.lock requirements-analysis.lock
+
+reproduce: analysis  ## make published tables again beside the printed ones (SYSTEM=coopeval DATA=folder; OUT=folder)
+	@test -n "$(SYSTEM)" -a -n "$(DATA)" || { echo "Say of what: make reproduce SYSTEM=coopeval DATA=folder" >&2; exit 2; }
+	@data=$$(mktemp -d) && trap 'rm -rf "$$data"' EXIT && env -u DATABASE_URL PARLEY_DATA="$$data" \
+	    $(PYTHON) manage.py reproduce "$(SYSTEM)" "$(DATA)" --to "$(or $(OUT),var/reproduced/$(SYSTEM))"
 
 docs: setup     ## build the documentation site: open var/docs/html/index.html
 	@deploy/setup/venv.sh --into .venv-docs requirements-docs.lock

@@ -47,6 +47,10 @@ class Collection(models.Model):
     class Source(models.TextChoices):
         PLAYED = "played", _("played here")
         GLEE = "glee", _("imported from GLEE's published layout")
+        COOPEVAL = "coopeval", _("imported from CoopEval's published records")
+        ECONARENA = "econarena", _("imported from Economics Arena's records")
+        AUCARENA = "aucarena", _("imported from AucArena's published records")
+        ECONEVALS = "econevals", _("imported from EconEvals' published records")
 
     title = models.CharField(_("title"), max_length=120)
     slug = models.SlugField(_("short name"), max_length=60, unique=True)

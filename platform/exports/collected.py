@@ -73,5 +73,8 @@ def cells_of(source: CollectionSource) -> dict[str, list[int]]:
 
 
 def _repetition_number(collection: Collection, number: int) -> int | None:
-    """Return the match's repetition of its configuration and line-up, from 1; None for imported matches."""
-    return planned_match(collection, number).repetition if collection.document else None
+    """Return the match's repetition of its configuration and line-up, from 1; None if an imported match has none."""
+    if collection.document:
+        return planned_match(collection, number).repetition
+    repetitions: list[int | None] = collection.frozen.get("imported", {}).get("repetitions", [])
+    return repetitions[number - 1] if repetitions else None

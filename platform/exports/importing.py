@@ -1,4 +1,4 @@
-"""Import of published games as matches: one collection per family."""
+"""Import of published matches: one collection per game."""
 
 from __future__ import annotations
 
@@ -13,37 +13,37 @@ from django.utils import timezone
 from collecting.models import Collection, Item
 from collecting.storing import Finished, store
 from exports.errors import AlreadyImported
-from exports.glee.playing import Outcome
-from exports.glee.reading import Unreadable, read_tree
+from exports.published import Imported, System, Unreadable
 from games import registry
 from plans.canonical import sha256_of
 from studies.launching import code_revision
 
 CHUNK = 500
-"""Number of games written together."""
+"""Number of matches written together."""
 DRAWN = ("qualities",)
 """Parameters that were drawn at random, not chosen; they stay with each match."""
 
 
 @dataclass
 class ImportResult:
-    """The result of an import: collections by family, and numbers of games."""
+    """The result of an import: collections by game, and numbers of matches."""
 
     collections: dict[str, Collection] = field(default_factory=dict)
-    games: int = 0
+    matches: int = 0
     unverified: int = 0
+    disagreeing: int = 0
     unreadable: list[Unreadable] = field(default_factory=list)
 
 
 @transaction.atomic
-def import_games(
-    root: Path, *, name: str, on_game: Callable[[dict[str, Any]], None] = lambda line: None
+def import_matches(
+    system: System, root: Path, *, name: str, on_match: Callable[[Imported], None] = lambda match: None
 ) -> ImportResult:
-    """Import all readable games of a folder; if that fails, import nothing.
+    """Import all readable matches of a folder; if that fails, import nothing.
 
     Args:
-        name: the collections are called NAME-FAMILY.
-        on_game: called with `Outcome.as_line` of every game read.
+        name: the collections are called NAME-GAME.
+        on_match: called with every match read.
 
     Raises:
         AlreadyImported: collections with that name exist.
@@ -52,34 +52,38 @@ def import_games(
         raise AlreadyImported(f"“{existing.slug}” already exists: use another --name, or delete it first.")
     result = ImportResult()
     configurations: dict[str, dict[str, Any]] = {}
-    for outcomes in _chunks(read_tree(root), result):
-        by_family: dict[str, list[Outcome]] = {}
-        for outcome in outcomes:
-            on_game(outcome.as_line())
-            by_family.setdefault(outcome.game.family, []).append(outcome)
-        for family, family_outcomes in by_family.items():
-            if family not in result.collections:
-                result.collections[family] = _collection(name, family)
-            _store(result.collections[family], family_outcomes)
-            family_configs = configurations.setdefault(family, {})
-            for outcome in family_outcomes:
-                config = {key: value for key, value in outcome.game.config.items() if key not in DRAWN}
-                family_configs.setdefault(repr(config), config)
-    for family, collection in result.collections.items():
-        _freeze(collection, list(configurations[family].values()))
+    repetitions: dict[str, list[int | None]] = {}
+    for portion in _chunks(system.read(root), result):
+        by_game: dict[str, list[Imported]] = {}
+        for match in portion:
+            on_match(match)
+            if match.events:
+                by_game.setdefault(match.game, []).append(match)
+        for key, matches in by_game.items():
+            if key not in result.collections:
+                result.collections[key] = _collection(system, name, key)
+            _store(result.collections[key], matches)
+            repetitions.setdefault(key, []).extend(match.repetition for match in matches)
+            of_game = configurations.setdefault(key, {})
+            for match in matches:
+                config = {key: value for key, value in match.config.items() if key not in DRAWN}
+                of_game.setdefault(repr(config), config)
+    for key, collection in result.collections.items():
+        _freeze(collection, list(configurations[key].values()), repetitions[key])
     return result
 
 
-def _chunks(outcomes: Iterable[Outcome | Unreadable], result: ImportResult) -> Iterable[list[Outcome]]:
-    """Yield the readable games in portions and count them."""
-    portion: list[Outcome] = []
-    for outcome in outcomes:
-        if isinstance(outcome, Unreadable):
-            result.unreadable.append(outcome)
+def _chunks(found: Iterable[Imported | Unreadable], result: ImportResult) -> Iterable[list[Imported]]:
+    """Yield the readable matches in portions and count them."""
+    portion: list[Imported] = []
+    for match in found:
+        if isinstance(match, Unreadable):
+            result.unreadable.append(match)
             continue
-        result.games += 1
-        result.unverified += outcome.unverified is not None
-        portion.append(outcome)
+        result.matches += 1
+        result.unverified += match.unverified is not None
+        result.disagreeing += bool(match.disagreements)
+        portion.append(match)
         if len(portion) == CHUNK:
             yield portion
             portion = []
@@ -87,47 +91,52 @@ def _chunks(outcomes: Iterable[Outcome | Unreadable], result: ImportResult) -> I
         yield portion
 
 
-def _collection(name: str, family: str) -> Collection:
+def _collection(system: System, name: str, key: str) -> Collection:
     return Collection.objects.create(
-        title=f"{registry.get(family).title}: published GLEE games",
-        slug=_slug(name, family),
-        source=Collection.Source.GLEE,
-        game=family,
+        title=f"{registry.get(key).title}: published {system.title} games",
+        slug=_slug(name, key),
+        source=system.key,
+        game=key,
         status=Collection.Status.DONE,
         sha256="",
         planned=0,
     )
 
 
-def _store(collection: Collection, outcomes: list[Outcome]) -> None:
+def _store(collection: Collection, matches: list[Imported]) -> None:
     finished = [
         Finished(
-            outcome.game.config,
-            outcome.seed,
-            outcome.payoffs,
-            outcome.metrics,
-            outcome.game.players,
-            outcome.events,
+            match.config,
+            match.seed,
+            match.payoffs,
+            match.metrics,
+            match.players,
+            match.events,
             item={
-                "name": outcome.game.game_id[:120],
-                "names": list(outcome.game.names),
-                "unverified": (outcome.unverified or "")[:500],
+                "name": match.name[:120],
+                "names": list(match.names),
+                "unverified": (match.unverified or "")[:500],
             },
         )
-        for outcome in outcomes
+        for match in matches
     ]
     store(collection, finished, first=collection.planned + 1)
-    collection.planned += len(outcomes)
+    collection.planned += len(matches)
 
 
-def _freeze(collection: Collection, configurations: list[dict[str, Any]]) -> None:
-    """Freeze where the matches come from, and their configurations."""
+def _freeze(collection: Collection, configurations: list[dict[str, Any]], repetitions: list[int | None]) -> None:
+    """Freeze where the matches come from, their configurations, and their repetitions if these are known."""
     unverified = Item.objects.filter(collection=collection).exclude(unverified="").count()
     collection.frozen = {
         "game": collection.game,
         "rules_version": registry.get(collection.game).rules_version,
         "configurations": configurations,
-        "imported": {"layout": "glee", "games": collection.planned, "unverified": unverified},
+        "imported": {
+            "layout": collection.source,
+            "games": collection.planned,
+            "unverified": unverified,
+            **({"repetitions": repetitions} if any(repetitions) else {}),
+        },
     }
     collection.sha256 = sha256_of(collection.content)
     collection.code_revision = code_revision()
@@ -135,5 +144,5 @@ def _freeze(collection: Collection, configurations: list[dict[str, Any]]) -> Non
     collection.save()
 
 
-def _slug(name: str, family: str) -> str:
-    return f"{name}-{family.replace('_', '-')}"
+def _slug(name: str, key: str) -> str:
+    return f"{name}-{key.replace('_', '-')}"

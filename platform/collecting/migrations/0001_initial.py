@@ -25,7 +25,7 @@ class Migration(migrations.Migration):
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('title', models.CharField(max_length=120, verbose_name='title')),
                 ('slug', models.SlugField(max_length=60, unique=True, verbose_name='short name')),
-                ('source', models.CharField(choices=[('played', 'played here'), ('glee', "imported from GLEE's published layout")], default='played', max_length=12, verbose_name='source')),
+                ('source', models.CharField(choices=[('played', 'played here'), ('glee', "imported from GLEE's published layout"), ('coopeval', "imported from CoopEval's published records"), ('econarena', "imported from Economics Arena's records"), ('aucarena', "imported from AucArena's published records"), ('econevals', "imported from EconEvals' published records")], default='played', max_length=12, verbose_name='source')),
                 ('game', models.CharField(choices=collecting.models.game_choices, max_length=40, verbose_name='game')),
                 ('status', models.CharField(choices=[('ready', 'ready'), ('running', 'running'), ('paused', 'paused'), ('over_budget', 'stopped at its budget'), ('done', 'done')], default='ready', max_length=12, verbose_name='status')),
                 ('document', models.JSONField(default=dict, verbose_name='plan')),

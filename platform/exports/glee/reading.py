@@ -11,7 +11,6 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -22,21 +21,9 @@ from exports.glee.cells import rows
 from exports.glee.families import ADAPTERS
 from exports.glee.playing import Outcome, replay_game
 from exports.glee.published import ROLES, PublishedGame, UnreadableGame
+from exports.published import Unreadable
 from games.interface import Json, Role
 from games.words import gettext as _
-
-
-@dataclass(frozen=True)
-class Unreadable:
-    """A game that could not be read.
-
-    Attributes:
-        path: path of its folder, relative to the root.
-        reason: what to fix, as a sentence.
-    """
-
-    path: str
-    reason: str
 
 
 def read_tree(root: str | os.PathLike[str], *, processes: int | None = None) -> Iterator[Outcome | Unreadable]:

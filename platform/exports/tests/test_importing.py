@@ -16,7 +16,8 @@ from exports import glee_files
 from exports.dataset import export
 from exports.errors import UnknownFormat
 from exports.glee.tests.sample import BROKEN, write_sample
-from exports.importing import import_games
+from exports.importing import import_matches
+from exports.systems.glee import SYSTEM
 from exports.tests import building
 from exports.verify import verify
 from games.play import replay_events
@@ -60,8 +61,8 @@ def test_dry_run_prints_the_same_and_stores_nothing(tree, capsys):
 
 
 def test_unreadable_games_are_counted_and_the_rest_imported(tree):
-    result = import_games(tree, name="glee")
-    assert result.games + len(result.unreadable) == 60 + len(BROKEN)
+    result = import_matches(SYSTEM, tree, name="glee")
+    assert result.matches + len(result.unreadable) == 60 + len(BROKEN)
     assert result.unverified == 2
     assert all(game.path and game.reason for game in result.unreadable)
     assert {key: c.planned for key, c in result.collections.items()} == {
@@ -70,7 +71,7 @@ def test_unreadable_games_are_counted_and_the_rest_imported(tree):
 
 
 def test_imported_matches_are_marked_and_replayed_by_the_rules(tree):
-    import_games(tree, name="glee")
+    import_matches(SYSTEM, tree, name="glee")
     for collection in Collection.objects.all():
         assert (collection.source, collection.status) == ("glee", "done")
     for item in Item.objects.select_related("match"):
@@ -101,7 +102,7 @@ def test_a_dataset_in_glee_layout_imports_with_the_same_results(tree, tmp_path, 
 
 
 def test_no_names_of_people_are_exported(tree, tmp_path):
-    import_games(tree, name="glee")
+    import_matches(SYSTEM, tree, name="glee")
     names = {name for item in Item.objects.all() for name in item.names}
     assert names
     for family in FAMILIES:
@@ -113,7 +114,7 @@ def test_no_names_of_people_are_exported(tree, tmp_path):
 
 
 def test_a_changed_file_of_the_layout_is_detected(tree, tmp_path):
-    import_games(tree, name="glee")
+    import_matches(SYSTEM, tree, name="glee")
     target = tmp_path / "d"
     export(Collection.objects.get(game="bargaining"), target, ["glee"])
     assert verify(target) == []
@@ -159,7 +160,7 @@ def test_a_game_outside_the_layout_is_refused(tmp_path, monkeypatch):
 
 
 def test_imported_games_are_analysed_by_the_papers_definitions(tree, tmp_path):
-    import_games(tree, name="glee")
+    import_matches(SYSTEM, tree, name="glee")
     for family in FAMILIES:
         folder = tmp_path / family
         export(Collection.objects.get(game=family), folder, formats=["parquet"])

@@ -1,0 +1,140 @@
+"""Data that authors publish: what importers yield, and printed values beside ours."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from games.interface import Event, Json, Role
+
+TOLERANCE = 1e-9
+"""Relative difference up to which a published number and ours are the same."""
+
+
+@dataclass(frozen=True)
+class Disagreement:
+    """A published value that the rules do not give.
+
+    Attributes:
+        what: the value's name, such as "payoff of p1".
+    """
+
+    what: str
+    published: Json
+    computed: Json
+
+    def as_line(self) -> dict[str, Json]:
+        return {"what": self.what, "published": self.published, "computed": self.computed}
+
+
+@dataclass(frozen=True)
+class Unreadable:
+    """A published match that could not be read.
+
+    Attributes:
+        path: the place of its record, relative to the root.
+        reason: what to fix, as a sentence.
+    """
+
+    path: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class Imported:
+    """A published match as a log of our own, with results by our rules.
+
+    Attributes:
+        name: the match's name in the source.
+        game: key of our game.
+        config: every parameter.
+        players: "human" or a model's name, by role.
+        payoffs: in the game's money, by role.
+        events: the log; empty for what is no match of ours and cannot be stored.
+        unverified: the first thing that our rules would not have allowed; None if all is legal.
+        disagreements: published results that differ from ours.
+        names: names that people chose, to be removed from all exports.
+        repetition: number of the repetition of the same configuration and players, from 1.
+    """
+
+    name: str
+    game: str
+    config: Mapping[str, Json]
+    players: Mapping[Role, str]
+    payoffs: Mapping[Role, float | None]
+    metrics: Mapping[str, Json]
+    events: Sequence[Event] = ()
+    seed: int = 0
+    unverified: str | None = None
+    disagreements: Sequence[Disagreement] = ()
+    names: Sequence[str] = ()
+    repetition: int | None = None
+
+    def as_line(self) -> dict[str, Json]:
+        """Return the match as one JSON object, without messages and names."""
+        return {
+            "game_id": self.name,
+            "family": self.game,
+            "config": dict(self.config),
+            "payoffs": dict(self.payoffs),
+            "metrics": dict(self.metrics),
+            "players": dict(self.players),
+            "unverified": self.unverified,
+            "disagreements": [one.as_line() for one in self.disagreements],
+        }
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """A printed value beside ours.
+
+    Attributes:
+        table: the table or figure, as the paper calls it.
+        what: the value's row and column.
+        printed: a number, or text that must be the same.
+        here: ours; None if the data do not give it.
+        decimals: number of printed decimals, to which ours is rounded; None: the same within `TOLERANCE`.
+        cause: why the two differ, if known.
+    """
+
+    table: str
+    what: str
+    printed: float | str
+    here: float | str | None
+    decimals: int | None = None
+    cause: str = ""
+
+    @property
+    def agrees(self) -> bool:
+        """Whether ours is the printed value, or rounds to it."""
+        printed, here = self.printed, self.here
+        if not isinstance(printed, int | float) or not isinstance(here, int | float):
+            return printed == here
+        if self.decimals is None:
+            return math.isclose(printed, here, rel_tol=TOLERANCE, abs_tol=TOLERANCE)
+        return abs(printed - here) <= 0.5 * 10.0**-self.decimals + TOLERANCE
+
+
+Analysed = Callable[[str], Any]
+"""Function that returns the result of an analysis of the imported matches by its id; None if it was skipped."""
+
+
+@dataclass(frozen=True)
+class System:
+    """A published system.
+
+    Attributes:
+        read: function that yields the matches in a folder, in a fixed order; it raises OSError if that cannot be read.
+        compared: function of the folder and the analyses of what was imported from it; it yields printed values
+            beside ours. None: nothing is printed.
+        games: keys of the games whose matches `read` yields.
+    """
+
+    key: str
+    title: str
+    read: Callable[[Path], Iterable[Imported | Unreadable]]
+    compared: Callable[[Path, Analysed], Iterable[Comparison]] | None = None
+    games: Sequence[str] = field(default_factory=tuple)

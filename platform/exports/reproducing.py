@@ -1,0 +1,111 @@
+"""Published tables made again from published data, with each printed value beside ours."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from django.core.management import call_command
+
+from analysis.data import load
+from analysis.errors import DataError
+from analysis.formulas import encoded
+from analysis.options import Options
+from analysis.registry import get_analysis
+from analysis.running import run_analysis
+from exports.dataset import export
+from exports.importing import ImportResult, import_matches
+from exports.published import Analysed, Comparison, System
+
+COLUMNS = ("table", "what", "printed", "here", "agrees", "cause")
+UNEXPLAINED = "unexplained"
+MISSING = "not in the data"
+
+
+def reproduced(system: System, root: Path, to: Path) -> tuple[ImportResult, list[Comparison]]:
+    """Import published data into the current, empty database, write datasets to `to`, and compare the tables.
+
+    Raises:
+        OSError: `root` cannot be read.
+    """
+    call_command("migrate", verbosity=0)
+    result = import_matches(system, root, name=system.key)
+    for key, collection in result.collections.items():
+        export(collection, to / key, ("csv", "parquet"), overwrite=True)
+    datasets = [to / key for key in result.collections]
+    compared = system.compared(root, _analysed(datasets)) if system.compared else ()
+    return result, list(compared)
+
+
+def _analysed(datasets: Sequence[Path]) -> Analysed:
+    """Return a function that runs an analysis of the datasets by its id, once."""
+    found: dict[str, Any] = {}
+    data = load(*datasets) if datasets else None
+
+    def analysed(name: str) -> Any:
+        if data is None:
+            return None
+        if name not in found:
+            outcome = run_analysis(get_analysis(name), data, Options())
+            if outcome.status == "failed":
+                raise DataError(f"{name}: {outcome.reason}")
+            found[name] = outcome.result if outcome.status == "done" else None
+        return found[name]
+
+    return analysed
+
+
+def rows(compared: Sequence[Comparison]) -> list[dict[str, str]]:
+    """Return the comparisons as texts by column."""
+    return [
+        {
+            "table": one.table,
+            "what": one.what,
+            "printed": _text(one.printed, one.decimals),
+            "here": _text(one.here, None if one.decimals is None else one.decimals + 1),
+            "agrees": "yes" if one.agrees else "no",
+            "cause": "" if one.agrees else one.cause or (MISSING if one.here is None else UNEXPLAINED),
+        }
+        for one in compared
+    ]
+
+
+def _text(value: float | str | None, decimals: int | None) -> str:
+    if value is None or isinstance(value, str):
+        return value or "–"
+    return f"{value:g}" if decimals is None else f"{value:.{decimals}f}"
+
+
+def as_csv(compared: Sequence[Comparison]) -> bytes:
+    """Return the comparisons as a CSV file."""
+    text = io.StringIO()
+    writer = csv.DictWriter(text, COLUMNS)
+    writer.writeheader()
+    writer.writerows(rows(compared))
+    return encoded(text.getvalue())
+
+
+def summary(compared: Sequence[Comparison]) -> Iterator[str]:
+    """Yield for each table how many of its values agree."""
+    for table, of_table in _by_table(compared).items():
+        yield f"{table}: {sum(one.agrees for one in of_table)} of {len(of_table)} printed values agree"
+
+
+def _by_table(compared: Sequence[Comparison]) -> dict[str, list[Comparison]]:
+    tables: dict[str, list[Comparison]] = {}
+    for one in compared:
+        tables.setdefault(one.table, []).append(one)
+    return tables
+
+
+def as_markdown(system: System, compared: Sequence[Comparison]) -> str:
+    """Return the comparisons as a page: a summary, and a table for each published one."""
+    lines = [f"# {system.title}: printed values and ours", "", *(f"- {line}." for line in summary(compared)), ""]
+    for table, of_table in _by_table(compared).items():
+        lines += [f"## {table}", "", "| Value | Printed | Here | Agrees | Cause |", "| --- | --- | --- | --- | --- |"]
+        lines += ["| {what} | {printed} | {here} | {agrees} | {cause} |".format_map(row) for row in rows(of_table)]
+        lines.append("")
+    return "\n".join(lines)
