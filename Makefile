@@ -85,5 +85,5 @@ lock:           ## pin current versions of requirements*.txt
 	@deploy/setup/lock.sh
 
 clean:          ## remove the environments, the demo's data and every cache
-	rm -rf .venv .venv-docs .venv-llm .venv-otree var .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis test-results
+	rm -rf .venv .venv-docs .venv-llm .venv-otree .venv-inspect var .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis test-results
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -76,7 +76,7 @@ def examine(folder: Path, *, processes: int | None = None) -> Verification:
         Unreadable: `folder` has no dataset.
     """
     folder = Path(folder)
-    text, listed = _read_manifest(folder)
+    text, listed = read_manifest(folder)
     checks = _Checks(folder, listed, processes)
     found = checks.verification.differences
     if listed.rendered() != text:
@@ -108,7 +108,12 @@ def _malformed() -> tuple[type[Exception], ...]:
     return (*_MALFORMED, pa.ArrowException)
 
 
-def _read_manifest(folder: Path) -> tuple[str, Manifest]:
+def read_manifest(folder: Path) -> tuple[str, Manifest]:
+    """Return the text and the content of a dataset's manifest.
+
+    Raises:
+        Unreadable: `folder` has no dataset.
+    """
     try:
         text = (folder / manifest.FILE).read_bytes().decode("utf-8")
         listed = manifest.read(text)
@@ -136,7 +141,7 @@ class _Checks:
                 yield f"{name}: the file is missing."
                 continue
             self.verification.files += 1
-            if (digest := _sha256(self.folder / name)) != entry.sha256:
+            if (digest := file_sha256(self.folder / name)) != entry.sha256:
                 yield f"{name}: the SHA-256 is {digest}, the manifest has {entry.sha256}."
 
     # ---- folders -----------------------------------------------------------------------------------------
@@ -165,7 +170,7 @@ class _Checks:
         digests = {name: digest for digest, _space, name in (line.partition("  ") for line in lines)}
         for name, digest in digests.items():
             path = self.folder / name
-            if not path.is_file() or _sha256(path) != digest:
+            if not path.is_file() or file_sha256(path) != digest:
                 yield f"{name}: the file is missing or was changed."
         paths = (path for path in (self.folder / tree).rglob("*") if path.is_file())
         for name in sorted({path.relative_to(self.folder).as_posix() for path in paths} - digests.keys()):
@@ -556,7 +561,8 @@ def _records(path: Path) -> Iterator[list[str]]:
         yield from csv.reader(opened, strict=True)
 
 
-def _sha256(path: Path) -> str:
+def file_sha256(path: Path) -> str:
+    """Return a file's SHA-256."""
     digest = hashlib.sha256()
     with path.open("rb") as opened:
         while block := opened.read(_BLOCK):
