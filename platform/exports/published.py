@@ -6,9 +6,13 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Protocol
 
 from games.interface import Event, Json, Role
+
+if TYPE_CHECKING:
+    from analysis.data import Data
+    from analysis.results import Result
 
 TOLERANCE = 1e-9
 """Relative difference up to which a published number and ours are the same."""
@@ -118,8 +122,17 @@ class Comparison:
         return abs(printed - here) <= 0.5 * 10.0**-self.decimals + TOLERANCE
 
 
-Analysed = Callable[[str], Any]
-"""Function that returns the result of an analysis of the imported matches by its id; None if it was skipped."""
+class Analysed(Protocol):
+    """The analyses of what was imported: call it with an id for the result, or None if it was skipped.
+
+    Attributes:
+        data: the datasets together; None if nothing could be stored.
+    """
+
+    @property
+    def data(self) -> Data | None: ...
+
+    def __call__(self, analysis: str) -> Result | None: ...
 
 
 @dataclass(frozen=True)

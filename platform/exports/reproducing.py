@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import csv
 import io
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 from django.core.management import call_command
 
@@ -15,10 +15,11 @@ from analysis.errors import DataError
 from analysis.formulas import encoded
 from analysis.options import Options
 from analysis.registry import get_analysis
+from analysis.results import Result
 from analysis.running import run_analysis
 from exports.dataset import export
 from exports.importing import ImportResult, import_matches
-from exports.published import Analysed, Comparison, System
+from exports.published import Comparison, System
 
 COLUMNS = ("table", "what", "printed", "here", "agrees", "cause")
 UNEXPLAINED = "unexplained"
@@ -35,27 +36,25 @@ def reproduced(system: System, root: Path, to: Path) -> tuple[ImportResult, list
     result = import_matches(system, root, name=system.key)
     for key, collection in result.collections.items():
         export(collection, to / key, ("csv", "parquet"), overwrite=True)
-    datasets = [to / key for key in result.collections]
-    compared = system.compared(root, _analysed(datasets)) if system.compared else ()
+    analyses = _Analyses([to / key for key in result.collections])
+    compared = system.compared(root, analyses) if system.compared else ()
     return result, list(compared)
 
 
-def _analysed(datasets: Sequence[Path]) -> Analysed:
-    """Return a function that runs an analysis of the datasets by its id, once."""
-    found: dict[str, Any] = {}
-    data = load(*datasets) if datasets else None
+class _Analyses:
+    """The analyses of datasets, each run when it is first asked for."""
 
-    def analysed(name: str) -> Any:
-        if data is None:
-            return None
-        if name not in found:
-            outcome = run_analysis(get_analysis(name), data, Options())
+    def __init__(self, datasets: Sequence[Path]):
+        self.data = load(*datasets) if datasets else None
+        self._found: dict[str, Result | None] = {}
+
+    def __call__(self, analysis: str) -> Result | None:
+        if self.data is not None and analysis not in self._found:
+            outcome = run_analysis(get_analysis(analysis), self.data, Options())
             if outcome.status == "failed":
-                raise DataError(f"{name}: {outcome.reason}")
-            found[name] = outcome.result if outcome.status == "done" else None
-        return found[name]
-
-    return analysed
+                raise DataError(f"{analysis}: {outcome.reason}")
+            self._found[analysis] = outcome.result if outcome.status == "done" else None
+        return self._found.get(analysis)
 
 
 def rows(compared: Sequence[Comparison]) -> list[dict[str, str]]:
@@ -89,9 +88,11 @@ def as_csv(compared: Sequence[Comparison]) -> bytes:
 
 
 def summary(compared: Sequence[Comparison]) -> Iterator[str]:
-    """Yield for each table how many of its values agree."""
+    """Yield for each table how many of its values agree, and how many differ by each cause."""
     for table, of_table in _by_table(compared).items():
-        yield f"{table}: {sum(one.agrees for one in of_table)} of {len(of_table)} printed values agree"
+        causes = Counter(row["cause"] for row in rows(of_table) if row["agrees"] == "no")
+        differ = "".join(f"; {count} differ: {cause}" for cause, count in causes.items())
+        yield f"{table}: {sum(one.agrees for one in of_table)} of {len(of_table)} printed values agree{differ}"
 
 
 def _by_table(compared: Sequence[Comparison]) -> dict[str, list[Comparison]]:
