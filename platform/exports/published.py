@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
@@ -123,16 +123,12 @@ class Comparison:
 
 
 class Analysed(Protocol):
-    """The analyses of what was imported: call it with an id for the result, or None if it was skipped.
+    """The analyses of what was imported, game by game: call it for the result of one, or None if it was skipped."""
 
-    Attributes:
-        data: the datasets together; None if nothing could be stored.
-    """
+    def data(self, game: str) -> Data | None:
+        """Return the dataset of a game; None if no match of it was imported."""
 
-    @property
-    def data(self) -> Data | None: ...
-
-    def __call__(self, analysis: str) -> Result | None: ...
+    def __call__(self, analysis: str, game: str) -> Result | None: ...
 
 
 @dataclass(frozen=True)
@@ -143,11 +139,9 @@ class System:
         read: function that yields the matches in a folder, in a fixed order; it raises OSError if that cannot be read.
         compared: function of the folder and the analyses of what was imported from it; it yields printed values
             beside ours. None: nothing is printed.
-        games: keys of the games whose matches `read` yields.
     """
 
     key: str
     title: str
     read: Callable[[Path], Iterable[Imported | Unreadable]]
     compared: Callable[[Path, Analysed], Iterable[Comparison]] | None = None
-    games: Sequence[str] = field(default_factory=tuple)

@@ -5,12 +5,12 @@ from __future__ import annotations
 import csv
 import io
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from django.core.management import call_command
 
-from analysis.data import load
+from analysis.data import Data, load
 from analysis.errors import DataError
 from analysis.formulas import encoded
 from analysis.options import Options
@@ -36,25 +36,32 @@ def reproduced(system: System, root: Path, to: Path) -> tuple[ImportResult, list
     result = import_matches(system, root, name=system.key)
     for key, collection in result.collections.items():
         export(collection, to / key, ("csv", "parquet"), overwrite=True)
-    analyses = _Analyses([to / key for key in result.collections])
+    analyses = _Analyses({key: to / key for key in result.collections})
     compared = system.compared(root, analyses) if system.compared else ()
     return result, list(compared)
 
 
 class _Analyses:
-    """The analyses of datasets, each run when it is first asked for."""
+    """The analyses of the games' datasets, each run when it is first asked for."""
 
-    def __init__(self, datasets: Sequence[Path]):
-        self.data = load(*datasets) if datasets else None
-        self._found: dict[str, Result | None] = {}
+    def __init__(self, datasets: Mapping[str, Path]):
+        self._datasets = datasets
+        self._data: dict[str, Data] = {}
+        self._found: dict[tuple[str, str], Result | None] = {}
 
-    def __call__(self, analysis: str) -> Result | None:
-        if self.data is not None and analysis not in self._found:
-            outcome = run_analysis(get_analysis(analysis), self.data, Options())
+    def data(self, game: str) -> Data | None:
+        if game in self._datasets and game not in self._data:
+            self._data[game] = load(self._datasets[game])
+        return self._data.get(game)
+
+    def __call__(self, analysis: str, game: str) -> Result | None:
+        data, key = self.data(game), (analysis, game)
+        if data is not None and key not in self._found:
+            outcome = run_analysis(get_analysis(analysis), data, Options())
             if outcome.status == "failed":
                 raise DataError(f"{analysis}: {outcome.reason}")
-            self._found[analysis] = outcome.result if outcome.status == "done" else None
-        return self._found.get(analysis)
+            self._found[key] = outcome.result if outcome.status == "done" else None
+        return self._found.get(key)
 
 
 def rows(compared: Sequence[Comparison]) -> list[dict[str, str]]:
@@ -75,7 +82,7 @@ def rows(compared: Sequence[Comparison]) -> list[dict[str, str]]:
 def _text(value: float | str | None, decimals: int | None) -> str:
     if value is None or isinstance(value, str):
         return value or "–"
-    return f"{value:g}" if decimals is None else f"{value:.{decimals}f}"
+    return f"{value:.10g}" if decimals is None else f"{value:.{max(decimals, 0)}f}"
 
 
 def as_csv(compared: Sequence[Comparison]) -> bytes:

@@ -28,7 +28,7 @@ from analysis.results import Result
 from analysis.tables import records
 from analysis.toolbox import deviation_ratings, replicator
 from exports.published import Analysed, Comparison
-from exports.systems.coopeval.reading import GAMES, Experiment, experiments
+from exports.systems.coopeval.reading import GAME, GAMES, Experiment, experiments
 
 AGENTS = (AVERAGE, *printed.MODELS)
 TITLES: Mapping[str, str] = {AVERAGE: "LLM average", **printed.MODELS}
@@ -46,13 +46,13 @@ Runs = Mapping[tuple[str, str], Sequence[Tournament]]
 
 def compared(root: Path, analysed: Analysed) -> Iterator[Comparison]:
     """Yield the printed values, and those in the published files, beside ours."""
-    if analysed.data is None:
+    if (data := analysed.data(GAME)) is None:
         return
-    yield from _aggregate(analysed("coopeval.payoffs"), analysed("coopeval.deviation"))
-    yield from _designs(analysed("coopeval.designs"))
-    yield from _ranking(analysed("coopeval.ranking"))
+    yield from _aggregate(analysed("coopeval.payoffs", GAME), analysed("coopeval.deviation", GAME))
+    yield from _designs(analysed("coopeval.designs", GAME))
+    yield from _ranking(analysed("coopeval.ranking", GAME))
     runs: dict[tuple[str, str], list[Tournament]] = {}
-    for run in tournaments(analysed.data):
+    for run in tournaments(data):
         runs.setdefault((run.mechanism, run.game), []).append(run)
     yield from _published_ranks(root)
     for path in _above(root, f"**/{PER_GAME_FILE}"):
