@@ -30,7 +30,7 @@ from exports.sources import Source, StudySource
 from exports.times import Times
 from games import registry
 from games.interface import MESSAGE_LIMIT, Game
-from games.play import configure, moves_that_count, restore, stages
+from games.play import configure, moves_that_count, replay_moves, restore, stages
 from llm_agents.agent import is_scripted
 from matches.models import Event, Match, Seat
 from opponents.agents import Agent
@@ -563,7 +563,12 @@ class PlayedMatch:
         """The game's rows of this match, with free text scrubbed; none if the match has no result."""
         if not self.game.Record.model_fields or not self.finished:
             return []
-        rows = restore(self.game, self.match.snapshot).records()
+        # Imported matches are stored without a snapshot.
+        if self.match.snapshot:
+            play = restore(self.game, self.match.snapshot)
+        else:
+            play, _events = replay_moves(self.game, self.match.seed, self._moves)
+        rows = play.records()
         for name, column in self.reading.shape.records.items():
             if column.kind in ("text", "data"):
                 for row in rows:

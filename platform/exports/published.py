@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Protocol
 
 from games.interface import Event, Json, Role
+
+if TYPE_CHECKING:
+    from analysis.data import Data
+    from analysis.results import Result
 
 TOLERANCE = 1e-9
 """Relative difference up to which a published number and ours are the same."""
@@ -118,8 +122,13 @@ class Comparison:
         return abs(printed - here) <= 0.5 * 10.0**-self.decimals + TOLERANCE
 
 
-Analysed = Callable[[str], Any]
-"""Function that returns the result of an analysis of the imported matches by its id; None if it was skipped."""
+class Analysed(Protocol):
+    """The analyses of what was imported, game by game: call it for the result of one, or None if it was skipped."""
+
+    def data(self, game: str) -> Data | None:
+        """Return the dataset of a game; None if no match of it was imported."""
+
+    def __call__(self, analysis: str, game: str) -> Result | None: ...
 
 
 @dataclass(frozen=True)
@@ -130,11 +139,9 @@ class System:
         read: function that yields the matches in a folder, in a fixed order; it raises OSError if that cannot be read.
         compared: function of the folder and the analyses of what was imported from it; it yields printed values
             beside ours. None: nothing is printed.
-        games: keys of the games whose matches `read` yields.
     """
 
     key: str
     title: str
     read: Callable[[Path], Iterable[Imported | Unreadable]]
     compared: Callable[[Path, Analysed], Iterable[Comparison]] | None = None
-    games: Sequence[str] = field(default_factory=tuple)

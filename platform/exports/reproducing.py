@@ -4,21 +4,22 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from django.core.management import call_command
 
-from analysis.data import load
+from analysis.data import Data, load
 from analysis.errors import DataError
 from analysis.formulas import encoded
 from analysis.options import Options
 from analysis.registry import get_analysis
+from analysis.results import Result
 from analysis.running import run_analysis
 from exports.dataset import export
 from exports.importing import ImportResult, import_matches
-from exports.published import Analysed, Comparison, System
+from exports.published import Comparison, System
 
 COLUMNS = ("table", "what", "printed", "here", "agrees", "cause")
 UNEXPLAINED = "unexplained"
@@ -35,27 +36,32 @@ def reproduced(system: System, root: Path, to: Path) -> tuple[ImportResult, list
     result = import_matches(system, root, name=system.key)
     for key, collection in result.collections.items():
         export(collection, to / key, ("csv", "parquet"), overwrite=True)
-    datasets = [to / key for key in result.collections]
-    compared = system.compared(root, _analysed(datasets)) if system.compared else ()
+    analyses = _Analyses({key: to / key for key in result.collections})
+    compared = system.compared(root, analyses) if system.compared else ()
     return result, list(compared)
 
 
-def _analysed(datasets: Sequence[Path]) -> Analysed:
-    """Return a function that runs an analysis of the datasets by its id, once."""
-    found: dict[str, Any] = {}
-    data = load(*datasets) if datasets else None
+class _Analyses:
+    """The analyses of the games' datasets, each run when it is first asked for."""
 
-    def analysed(name: str) -> Any:
-        if data is None:
-            return None
-        if name not in found:
-            outcome = run_analysis(get_analysis(name), data, Options())
+    def __init__(self, datasets: Mapping[str, Path]):
+        self._datasets = datasets
+        self._data: dict[str, Data] = {}
+        self._found: dict[tuple[str, str], Result | None] = {}
+
+    def data(self, game: str) -> Data | None:
+        if game in self._datasets and game not in self._data:
+            self._data[game] = load(self._datasets[game])
+        return self._data.get(game)
+
+    def __call__(self, analysis: str, game: str) -> Result | None:
+        data, key = self.data(game), (analysis, game)
+        if data is not None and key not in self._found:
+            outcome = run_analysis(get_analysis(analysis), data, Options())
             if outcome.status == "failed":
-                raise DataError(f"{name}: {outcome.reason}")
-            found[name] = outcome.result if outcome.status == "done" else None
-        return found[name]
-
-    return analysed
+                raise DataError(f"{analysis}: {outcome.reason}")
+            self._found[key] = outcome.result if outcome.status == "done" else None
+        return self._found.get(key)
 
 
 def rows(compared: Sequence[Comparison]) -> list[dict[str, str]]:
@@ -76,7 +82,7 @@ def rows(compared: Sequence[Comparison]) -> list[dict[str, str]]:
 def _text(value: float | str | None, decimals: int | None) -> str:
     if value is None or isinstance(value, str):
         return value or "–"
-    return f"{value:g}" if decimals is None else f"{value:.{decimals}f}"
+    return f"{value:.10g}" if decimals is None else f"{value:.{max(decimals, 0)}f}"
 
 
 def as_csv(compared: Sequence[Comparison]) -> bytes:
@@ -89,9 +95,11 @@ def as_csv(compared: Sequence[Comparison]) -> bytes:
 
 
 def summary(compared: Sequence[Comparison]) -> Iterator[str]:
-    """Yield for each table how many of its values agree."""
+    """Yield for each table how many of its values agree, and how many differ by each cause."""
     for table, of_table in _by_table(compared).items():
-        yield f"{table}: {sum(one.agrees for one in of_table)} of {len(of_table)} printed values agree"
+        causes = Counter(row["cause"] for row in rows(of_table) if row["agrees"] == "no")
+        differ = "".join(f"; {count} differ: {cause}" for cause, count in causes.items())
+        yield f"{table}: {sum(one.agrees for one in of_table)} of {len(of_table)} printed values agree{differ}"
 
 
 def _by_table(compared: Sequence[Comparison]) -> dict[str, list[Comparison]]:

@@ -1,12 +1,23 @@
-"""GLEE's games in their published layout."""
+"""GLEE's games in their published layout, and the tables that its paper prints of them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
+from analysis.published.glee import printed
+from analysis.published.glee.families import FAMILIES, GAINS, METRICS, ROLES
+from analysis.results import Result
+from analysis.tables import records
 from exports.glee.reading import read_tree
-from exports.published import Imported, System, Unreadable
+from exports.published import Analysed, Comparison, Imported, System, Unreadable
+
+FORMULAS = "the published code computes this metric by another formula than the paper"
+CELLS = "the layout does not say which cell a game belongs to"
+FAILED = "people who failed a check, and their games, are not published"
+COUNTED = ("games", "decisions", "messages", "words")
 
 
 def read(root: Path) -> Iterator[Imported | Unreadable]:
@@ -30,4 +41,109 @@ def read(root: Path) -> Iterator[Imported | Unreadable]:
         )
 
 
-SYSTEM = System("glee", "GLEE", read, games=("bargaining", "negotiation", "persuasion"))
+def compared(root: Path, analysed: Analysed) -> Iterator[Comparison]:
+    """Yield the values of the paper's tables beside ours."""
+    for family in FAMILIES:
+        yield from map(partial(_with_cause, _fewer(analysed, family)), _of_family(family, analysed))
+    for who, value in printed.ANCHORING.items():
+        here = _estimate(analysed("glee.anchoring", "bargaining"), who.replace(" ", "_"))
+        comparison = Comparison("Question 3: first offers and gains", who, value, here, 2)
+        yield _with_cause(_fewer(analysed, "bargaining"), comparison)
+    for check, text in printed.CHECKS.items():
+        yield Comparison("Appendix E.3: failed checks", check, text, None, cause=FAILED)
+
+
+def _fewer(analysed: Analysed, family: str) -> str:
+    """Return how many games of a family are missing, if more than one in a hundred are."""
+    data, published = analysed.data(family), printed.COUNTS[family][0]
+    games = 0 if data is None else data.size
+    return f"the data have {games:,} of about {published:,} games" if games < 0.99 * published else ""
+
+
+def _with_cause(cause: str, comparison: Comparison) -> Comparison:
+    """Return the comparison with this cause, unless it has one that holds for any data."""
+    return replace(comparison, cause=cause) if cause and comparison.cause in ("", FORMULAS) else comparison
+
+
+def _of_family(family: str, analysed: Analysed) -> Iterator[Comparison]:
+    yield from _market(family, analysed("glee.market", family))
+    yield from _players(family, analysed("glee.players", family))
+    yield from _metrics(family, analysed("glee.pairs", family), analysed("glee.prediction", family))
+    yield from _equilibria(family, analysed("glee.meta_game", family))
+    yield from _humans(family, analysed("glee.humans", family))
+    yield from _counts(family, analysed("glee.counts", family))
+
+
+SYSTEM = System("glee", "GLEE", read, compared)
+
+
+def _estimate(result: Result | None, name: str) -> float | None:
+    value = (result.numbers if result else {}).get(name, {}).get("estimate")
+    return None if value is None else float(value)
+
+
+def _cause(family: str, metric: str) -> str:
+    return FORMULAS if metric in FAMILIES[family].other_formulas else ""
+
+
+def _market(family: str, market: Result | None) -> Iterator[Comparison]:
+    for row in records(market.tables[family].frame) if market else ():
+        level = " · ".join(str(row[name]) for name in row if name.startswith("market_"))
+        for metric in ("efficiency", "fairness"):
+            if (value := row[f"published_{metric}"]) is not None:
+                cause = _cause(family, metric)
+                yield Comparison("Table 2: markets", f"{family}, {level}, {metric}", value, row[metric], 1, cause)
+
+
+def _players(family: str, players: Result | None) -> Iterator[Comparison]:
+    for row in records(players.tables[family].frame) if players else ():
+        for role, gain in zip(ROLES, GAINS, strict=True):
+            if text := row[f"published_{role}"]:
+                what, (value, half) = f"{family}, {role}, {row['player']}", text.split(" ± ")
+                table, cause = "Table 3: players", _cause(family, gain)
+                yield Comparison(table, what, float(value), row[role], 1, cause)
+                if half != "0":
+                    yield Comparison(table, f"{what}, ±", float(half), row[f"{role}_classical_half"], 1, cause)
+
+
+def _metrics(family: str, pairs: Result | None, errors: Result | None) -> Iterator[Comparison]:
+    for metric in METRICS:
+        what, cause = f"{family}, {metric}", _cause(family, metric)
+        for end, value in zip(("smallest", "largest"), printed.PAIRS.get((family, metric), ()), strict=False):
+            here = _estimate(pairs, f"{family}.{metric}.{end}")
+            yield Comparison("Figures 1 and 21 to 23: effects of pairs", f"{what}, {end}", value, here, 2, cause)
+        here = _estimate(errors, f"{family}.{metric}")
+        yield Comparison("Table 9: errors of the linear model", what, printed.ERRORS[family, metric], here, 3, cause)
+
+
+def _equilibria(family: str, meta_game: Result | None) -> Iterator[Comparison]:
+    here = None
+    if meta_game:
+        pairs = [
+            ", ".join(printed.printed_name(row[side]) or str(row[side]) for side in ROLES)
+            for row in records(meta_game.tables["equilibria"].frame)
+            if row["found"] == "yes"
+        ]
+        here = "; ".join(sorted(pairs))
+    yield Comparison("Footnote 13: equilibria of the choice of a model", family, printed.EQUILIBRIA[family], here)
+
+
+def _humans(family: str, humans: Result | None) -> Iterator[Comparison]:
+    ranks = {row["role"]: (row["rank"], row["of"]) for row in records(humans.tables["ranks"].frame)} if humans else {}
+    for role in ROLES:
+        rank, of = ranks.get(role.capitalize(), (None, None))
+        here = rank and {1: "highest", of: "lowest"}.get(rank, f"{rank:g} of {of:g}")
+        table = "Question 3: people among the players"
+        yield Comparison(table, f"{family}, {role}", printed.HUMANS[family, role], here)
+
+
+def _counts(family: str, counts: Result | None) -> Iterator[Comparison]:
+    row = records(counts.tables["families"].frame)[0] if counts else {}
+    for name, value in zip(COUNTED, printed.COUNTS[family], strict=True):
+        # Printed with three digits.
+        decimals = 3 - len(f"{value:.0f}")
+        yield Comparison("Table 6: amount of data", f"{family}, {name}", value, row.get(name), decimals)
+    for (of, kind), (configurations, games) in printed.CELLS.items():
+        for name, value in (("configurations", configurations), ("games in each", games)):
+            if of == family:
+                yield Comparison("Table 7: games with people", f"{family}, {kind}, {name}", value, None, cause=CELLS)

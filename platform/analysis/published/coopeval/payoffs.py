@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from itertools import product
 from statistics import fmean
 from typing import Any
@@ -14,6 +14,7 @@ from analysis.data import Data
 from analysis.errors import SkippedError
 from analysis.frames import by_group, grouped
 from analysis.options import Options
+from analysis.published.coopeval import printed
 from analysis.published.coopeval.tournaments import (
     AGENT,
     GAME,
@@ -35,17 +36,6 @@ from analysis.toolbox import deviation_ratings, replicator
 from games.social_dilemma.evolution import replicator_path
 
 AVERAGE = "all agents"
-PUBLISHED_MEANS: Mapping[str, str] = {
-    "none": ".072 ± .015", "repetition": ".587 ± .141", "reputation_first_order": ".321 ± .138",
-    "reputation_higher_order": ".227 ± .097", "mediation": ".695 ± .082", "contract": ".801 ± .037",
-}  # fmt: skip
-PUBLISHED_FITNESS: Mapping[str, str] = {
-    "none": ".021 ± .021", "repetition": ".992 ± .005", "mediation": "1.000", "contract": ".999 ± .001",
-}  # fmt: skip
-PUBLISHED_RANKS: Mapping[str, int] = {
-    "contract": 1, "mediation": 2, "repetition": 3, "reputation_first_order": 4, "reputation_higher_order": 5,
-    "none": 6,
-}  # fmt: skip
 MEASURES = ("mean", "fitness")
 SHOWN_STEPS = 40
 UNIT = "Normalised: 0 is the equilibrium payoff and 1 the payoff when all cooperate."
@@ -88,7 +78,7 @@ def payoffs(data: Data, options: Options) -> Result:
     overall = by_group(ordered, by, _both(lambda rows, name: over_means(rows, name, "game")), sort=False)
     of_games = by_group(ordered, [*by, "game"], _both(over_runs), sort=False)
     published = {f"published_{name}": overall["mechanism"].map(values).where(overall["agent"] == AVERAGE, None)
-                 for name, values in (("mean", PUBLISHED_MEANS), ("fitness", PUBLISHED_FITNESS))}  # fmt: skip
+                 for name, values in ((name, printed.of_all(name)) for name in MEASURES)}  # fmt: skip
     mean = [number("mean", "Mean"), number("mean_se", "SE")]
     fitness = [number("fitness", "Fitness"), number("fitness_se", "SE")]
     tables = [
@@ -143,9 +133,7 @@ def ranking(data: Data, options: Options) -> Result:
         raise SkippedError("There is only one mechanism; analyse the datasets of several mechanisms together.")
     found = by_group(scored, ["mechanism"], lambda rows: over_means(rows, "mean", "game"), sort=False)
     intervals = bootstrap_ranks(scored, options)
-    found = found.assign(
-        rank_low=intervals[0], rank_high=intervals[1], published=found["mechanism"].map(PUBLISHED_RANKS)
-    )
+    found = found.assign(rank_low=intervals[0], rank_high=intervals[1], published=found["mechanism"].map(printed.RANKS))
     found = found.sort_values("estimate", ascending=False, kind="stable")
     table = Table(
         "mechanisms", "Mechanisms by mean score",

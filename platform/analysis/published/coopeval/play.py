@@ -12,10 +12,12 @@ from analysis.data import Data
 from analysis.errors import SkippedError
 from analysis.frames import by_group, grouped, players_of
 from analysis.options import Options
+from analysis.published.coopeval import printed
 from analysis.published.coopeval.measures import design_quality
 from analysis.published.coopeval.tournaments import (
     GAME,
     MECHANISM,
+    REFERENCES,
     REPUTATION,
     file_name,
     of_dilemmas,
@@ -29,11 +31,6 @@ from analysis.toolbox import proportion
 DECISIONS = ["match", "role", "round", "phase", "move"]
 MATCH_COLUMNS = ["match", "repetition", "config_base_game", "config_mechanism"]
 NO_HISTORY = "no history"
-PUBLISHED_DESIGNS: Mapping[tuple[str, str], str] = {
-    ("mediation", "ns"): "95.8, 95.8, 97.2, 75.0, 27.8, 61.1",
-    ("contract", "ns"): "91.7, 91.7, 87.5, 91.7, 65.3, 59.7",
-}
-"""Percentages in figure 18: Claude, Gemini-R, Gemini-B, GPT-5.2, GPT-4o, Qwen."""
 
 
 def moves(data: Data, phase: str) -> pd.DataFrame:
@@ -221,12 +218,17 @@ CRITERIA = {"ns": "stable (Nash)", "wd": "weakly dominant"}
 
 
 def designs(data: Data, options: Options) -> Result:
-    """Return the share of proposals that make cooperation stable or weakly dominant, by proposer."""
+    """Return the share of proposals that make cooperation stable or weakly dominant, by proposer.
+
+    Like the paper's, it is over the four dilemmas, if any of them was played.
+    """
     proposed = moves(data, "propose")
     quality = [design_quality(game, move.get("contract"), move.get("mediator"))
                for game, move in zip(proposed["game"], proposed["move"], strict=True)]  # fmt: skip
     proposed = proposed.join(pd.DataFrame(quality, proposed.index, [*CRITERIA], dtype="object"))
     proposed = proposed[proposed["ns"].notna()].astype(dict.fromkeys(CRITERIA, "float64"))
+    dilemmas = proposed["game"].isin(REFERENCES)
+    proposed = proposed[dilemmas] if dilemmas.any() else proposed
     if not len(proposed):
         raise SkippedError("No contract or mediator was proposed in a game with a cooperative outcome.")
     judged = proposed.melt(["mechanism", "player", "game"], [*CRITERIA], "criterion", "sound")
@@ -237,8 +239,8 @@ def designs(data: Data, options: Options) -> Result:
         "designs", "Sound proposals by proposer",
         [MECHANISM, text("player", "Proposer"), text("criterion", "Cooperation is"), share("estimate", "Share"),
          share("se", "SE over games"), count("n", "Games"), count("proposals", "Proposals"),
-         text("published", "Published, % (Claude, Gemini-R, Gemini-B, GPT-5.2, GPT-4o, Qwen)")],
-        readable(found.assign(criterion=found["criterion"].map(CRITERIA), published=keys.map(PUBLISHED_DESIGNS))),
+         text("published", f"Published, % ({', '.join(printed.MODELS.values())})")],
+        readable(found.assign(criterion=found["criterion"].map(CRITERIA), published=keys.map(printed.DESIGNS))),
         charts=[Chart("bars", title="Sound proposals by proposer ± SE over games", y="player", colour="criterion",
                       facet="mechanism", se="se", titles={"x": "Share of proposals"})],
     )  # fmt: skip
@@ -249,10 +251,6 @@ def designs(data: Data, options: Options) -> Result:
 
 LABELS: Mapping[str, str] = {"strategic_influence": "influence", "multidimensional": "several dimensions"}
 """Names of labels that are not just the judge's."""
-PUBLISHED_REASONS: Mapping[str, float] = {
-    "individual_utility": 0.795, "equilibrium": 0.702, "strategic_influence": 0.491, "uncertainty": 0.327,
-}  # fmt: skip
-"""Published shares of 38,350 reasonings."""
 LABELS_FILE = "labels.csv"
 PREFIX = "label_"
 BY = {"mechanism": "mechanism", "player": "agent", "game": "base game"}
@@ -289,7 +287,7 @@ def _label_shares(rows: pd.DataFrame, options: Options) -> Iterator[dict[str, An
             key, judgements = name.removeprefix(PREFIX), subset[name].dropna()
             yield {"by": title, "level": level, "label": LABELS.get(key, key.replace("_", " ")),
                    **proportion(int(judgements.sum()), len(judgements), level=options.level),
-                   "published": PUBLISHED_REASONS.get(key) if title == "all" else None}  # fmt: skip
+                   "published": printed.REASONS.get(key) if title == "all" else None}  # fmt: skip
 
 
 def _labels(rows: pd.DataFrame) -> list[str]:

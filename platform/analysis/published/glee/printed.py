@@ -105,10 +105,16 @@ CHECKS: Mapping[str, str] = {
 """Participants who failed a check, from appendix E.3."""
 
 
+def printed_name(name: str) -> str | None:
+    """Return the paper's name of a player: the longest with which its name begins; None if it has none."""
+    key = name.replace("/", ":").split(":")[-1]
+    return max((known for known in _PLAYERS if key.startswith(known)), key=len, default=None)
+
+
 def player(name: str, family: str, role: str) -> str | None:
     """Return the player's entry in table 3, such as "1.4 ± 0.7"; None for players that are not in it."""
-    key = name.replace("/", ":").split(":")[-1]
-    if key not in _PLAYERS:
+    key = printed_name(name)
+    if key is None:
         return None
     index = _ORDER.index((family, role))
     if key == "gemini-1.5-flash":

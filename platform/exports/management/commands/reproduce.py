@@ -45,8 +45,8 @@ class Command(BaseCommand):
             f"{len(result.unreadable)} unreadable"
         )
         for row in reproducing.rows(compared):
-            if row["agrees"] == "no":
-                self.stdout.write("{table}, {what}: printed {printed}, here {here} ({cause})".format_map(row))
+            if row["cause"] == reproducing.UNEXPLAINED:
+                self.stdout.write("{table}, {what}: printed {printed}, here {here}, {cause}".format_map(row))
         for line in reproducing.summary(compared):
             self.stdout.write(line)
         self.stdout.write(f"Written to {to}.")
