@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 from collecting.models import Collection, Item
 from collecting.planning import planned_match
@@ -53,7 +54,8 @@ def collection_matches(
                 unverified=item.unverified,
                 names=tuple(item.names),
                 repetition=_repetition_number(collection, item.number),
-                environment=collection.document.get("environment") or None,
+                environment=collection.document.get("environment")
+                or _of_imported(collection, "environment", item.number),
             )
             yield item, PlayedMatch(reading, matches[key], place, logs.get(key, []), seats.get(key, []))
 
@@ -76,5 +78,10 @@ def _repetition_number(collection: Collection, number: int) -> int | None:
     """Return the match's repetition of its configuration and line-up, from 1; None if an imported match has none."""
     if collection.document:
         return planned_match(collection, number).repetition
-    repetitions: list[int | None] = collection.frozen.get("imported", {}).get("repetitions", [])
-    return repetitions[number - 1] if repetitions else None
+    return _of_imported(collection, "repetition", number)
+
+
+def _of_imported(collection: Collection, name: str, number: int) -> Any:
+    """Return what is kept of an imported match under a name; None if nothing is."""
+    values = collection.frozen.get("imported", {}).get(name)
+    return values[number - 1] if values else None

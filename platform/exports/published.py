@@ -62,6 +62,7 @@ class Imported:
         disagreements: published results that differ from ours.
         names: names that people chose, to be removed from all exports.
         repetition: number of the repetition of the same configuration and players, from 1.
+        environment: what the source calls the players who met.
     """
 
     name: str
@@ -76,6 +77,7 @@ class Imported:
     disagreements: Sequence[Disagreement] = ()
     names: Sequence[str] = ()
     repetition: int | None = None
+    environment: str | None = None
 
     def as_line(self) -> dict[str, Json]:
         """Return the match as one JSON object, without messages and names."""
