@@ -35,13 +35,13 @@ def reproduced(system: System, root: Path, to: Path) -> tuple[ImportResult, list
     call_command("migrate", verbosity=0)
     result = import_matches(system, root, name=system.key)
     for key, collection in result.collections.items():
-        export(collection, to / key, ("csv", "parquet"), overwrite=True)
-    analyses = _Analyses({key: to / key for key in result.collections})
+        export(collection, to / key, ("csv", "jsonl", "parquet"), overwrite=True)
+    analyses = Analyses({key: to / key for key in result.collections})
     compared = system.compared(root, analyses) if system.compared else ()
     return result, list(compared)
 
 
-class _Analyses:
+class Analyses:
     """The analyses of the games' datasets, each run when it is first asked for."""
 
     def __init__(self, datasets: Mapping[str, Path]):
