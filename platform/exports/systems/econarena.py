@@ -23,6 +23,7 @@ from games.errors import GameError
 from games.interface import Json
 from games.play import Play, configure, replay_moves, start
 from games.sealed_auction.strategies import remarks as auction_remarks
+from plans.library import ready_made
 
 CHOICES, LIMITS = "choices", {"upper_bound": CONTEST, "budget": AUCTION}
 """Keys of a result: the numbers chosen, and the limit, which tells the game."""
@@ -32,13 +33,16 @@ _FAULTY = (GameError, LookupError, TypeError, ValueError, AttributeError)
 UNPUBLISHED = "the paper's runs are not published"
 DECIMALS = "the package rounds values down to whole numbers, which the paper does not say"
 POPULAR = "the package asks for no popular answer; the paper's prompts do, and ours follow them"
-DEFAULTS: Mapping[str, Mapping[str, Mapping[str, str]]] = {
-    "BeautyContest": {CONTEST: {"upper_bound": "upper", "prize": "prize"}},
-    "SecondPriceAuction": {
-        AUCTION: {"budget": "assets", "mean_private_value": "value_mean", "std_private_value": "value_sd"}
-    },
+DEFAULTS: Mapping[str, tuple[str, Mapping[str, str]]] = {
+    "BeautyContest": (CONTEST, {"upper_bound": "upper", "prize": "prize"}),
+    "SecondPriceAuction": (
+        AUCTION,
+        {"budget": "assets", "mean_private_value": "value_mean", "std_private_value": "value_sd"},
+    ),
 }
-"""Parameters of the package's classes and ours."""
+"""The package's classes: our game, and our names of their parameters."""
+PRESETS = {CONTEST: "econarena-contest-senior", AUCTION: "econarena-sealed-senior"}
+"""Our presets whose stakes are in the range of the package's defaults; a contest's limit varies by session."""
 PUBLISHED_DEFAULTS: Mapping[str, float] = {
     "upper_bound": 100, "prize": 1, "budget": 1000, "mean_private_value": 500, "std_private_value": 100,
 }  # fmt: skip
@@ -158,12 +162,14 @@ def compared(root: Path, analysed: Analysed) -> Iterator[Comparison]:
 def _defaults(root: Path) -> Iterator[Comparison]:
     """Yield the defaults of the package, as its source below `root` has them, or else as version 0.0.4 does."""
     table, source = "Defaults of the package", _in_source(root)
-    for kind, games in DEFAULTS.items():
-        for game, names in games.items():
-            defaults = configure(registry.get(game), {}).config.model_dump()
-            for theirs, ours in names.items():
-                value = source.get(theirs, PUBLISHED_DEFAULTS[theirs])
-                yield Comparison(table, f"{kind}: {theirs}", value, defaults[ours])
+    for kind, (game, names) in DEFAULTS.items():
+        defaults = configure(registry.get(game), {}).config.model_dump()
+        preset = ready_made("collections")[PRESETS[game]].document["journey"][0]["config"]
+        for theirs, ours in names.items():
+            value = source.get(theirs, PUBLISHED_DEFAULTS[theirs])
+            yield Comparison(table, f"{kind}: {theirs}", value, defaults[ours])
+            if isinstance(here := preset.get(ours), int | float):
+                yield Comparison(table, f"{kind}: {theirs}, in {PRESETS[game]}", value, here)
     fraction = configure(registry.get(CONTEST), {}).config.model_dump()["fraction"]
     yield Comparison(table, "BeautyContest: target, as a share of the mean", 2 / 3, fraction)
     yield Comparison(table, "SecondPriceAuction: decimals of drawn values", 0, 2, cause=DECIMALS)

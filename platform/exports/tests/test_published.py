@@ -181,6 +181,7 @@ def test_reads_the_packages_defaults_without_running_it(tmp_path):
         "table": "Defaults of the package", "what": "SecondPriceAuction: budget", "printed": "1000", "here": "1000",
         "agrees": "yes", "cause": "",
     }  # fmt: skip
+    assert rows["SecondPriceAuction: budget, in econarena-sealed-senior"]["agrees"] == "yes"
     assert rows["Beauty contest, GPT4, 20 sessions"]["cause"] == "the paper's runs are not published"
 
 
