@@ -26,6 +26,7 @@ def collection_matches(
     """
     source = CollectionSource(collection)
     cells = cells_of(source)
+    named = {name for cell in source.cells() for name in cell["config"]}
     last = collection.planned if last is None else last
     for offset in range(first - 1, last, CHUNK):
         portion = _items(collection, offset + 1, min(last, offset + CHUNK))
@@ -44,7 +45,9 @@ def collection_matches(
                 yield item, None
                 continue
             key = item.match_id
-            possible = cells.get(compact_json(matches[key].config), [None])
+            # Imported matches have parameters that were drawn for each of them, which no cell has.
+            chosen = {name: value for name, value in matches[key].config.items() if name in named}
+            possible = cells.get(compact_json(chosen), [None])
             cell = possible[0] if len(possible) == 1 else source.cell_of(item.number)
             place = Place(
                 version=1,
