@@ -16,7 +16,17 @@ from typing import Any
 from analysis.published.econarena import printed
 from analysis.published.econarena.play import AUCTION, CONTEST
 from analysis.tables import records
-from exports.published import TOLERANCE, Analysed, Comparison, Disagreement, Imported, System, Unreadable
+from exports.published import (
+    FAULTY,
+    TOLERANCE,
+    Analysed,
+    Comparison,
+    Disagreement,
+    Imported,
+    System,
+    Unreadable,
+    results_of,
+)
 from games import registry
 from games.beauty_contest.strategies import remarks as contest_remarks
 from games.errors import GameError
@@ -28,7 +38,7 @@ from plans.library import ready_made
 CHOICES, LIMITS = "choices", {"upper_bound": CONTEST, "budget": AUCTION}
 """Keys of a result: the numbers chosen, and the limit, which tells the game."""
 KEYS = {CONTEST: "answer", AUCTION: "bid"}
-_FAULTY = (GameError, LookupError, TypeError, ValueError, AttributeError)
+_FAULTY = (GameError, *FAULTY)
 
 UNPUBLISHED = "the paper's runs are not published"
 DECIMALS = "the package rounds values down to whole numbers, which the paper does not say"
@@ -62,7 +72,7 @@ def read(root: Path) -> Iterator[Imported | Unreadable]:
             runs = [json.loads(line) for line in text.splitlines() if line.strip()] if path.suffix == ".jsonl" else [
                 json.loads(text)
             ]  # fmt: skip
-        except ValueError as error:
+        except FAULTY as error:
             yield Unreadable(name, f"It is not JSON: {error}.")
             continue
         for number, run in enumerate(runs[0] if len(runs) == 1 and isinstance(runs[0], list) else runs, start=1):
@@ -97,13 +107,14 @@ def _imported(name: str, environment: str, run: Mapping[str, Any]) -> Imported:
     if labels and len(labels) != len(roles):
         raise ValueError(f"it has {len(labels)} players and {len(roles)} choices")
     players = dict(zip(roles, labels or ["unknown"] * len(roles), strict=True))
+    payoffs, metrics = results_of(play)
     return Imported(
         name,
         game,
         rules.config.model_dump(mode="json"),
         players,
-        play.payoffs(),
-        play.metrics(),
+        payoffs,
+        metrics,
         events,
         disagreements=tuple(_disagreements(play, result)),
         environment=environment,
@@ -185,7 +196,11 @@ def _in_source(root: Path) -> dict[str, float]:
     """Return the defaults of the constructors in the package's source, which is parsed and not run."""
     found: dict[str, float] = {}
     for path in sorted(root.rglob("*.py")):
-        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        try:
+            tree = ast.parse(path.read_text("utf-8"))
+        except (SyntaxError, *FAULTY):
+            continue
+        for node in ast.walk(tree):
             if isinstance(node, ast.ClassDef) and node.name in DEFAULTS:
                 for method in node.body:
                     if isinstance(method, ast.FunctionDef) and method.name == "__init__":
@@ -196,7 +211,11 @@ def _in_source(root: Path) -> dict[str, float]:
 def _defaults_of(arguments: Sequence[ast.arg], defaults: Sequence[ast.expr]) -> dict[str, float]:
     names = [argument.arg for argument in arguments][len(arguments) - len(defaults) :]
     pairs = zip(names, defaults, strict=True)
-    return {name: float(node.value) for name, node in pairs if isinstance(node, ast.Constant)}  # type: ignore[arg-type]
+    return {
+        name: node.value
+        for name, node in pairs
+        if isinstance(node, ast.Constant) and isinstance(node.value, int | float)
+    }
 
 
 SYSTEM = System("econarena", "Economics Arena", read, compared)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
@@ -146,6 +147,51 @@ def test_unknown_games_missing_designs_and_odd_lines_are_unreadable(tmp_path):
     assert reasons["designs/1"] == "contract_design.json is missing."
     assert "Chess" in reasons["game/config.json"]
     assert reasons["rounds/1"] == "It has 2 rounds; config.json says 3."
+
+
+ODD = (None, True, -1, 10**400, float("nan"), 1e308, "", "x#P1", [], {}, [[]], {"x": 1})
+
+
+def _odd_at_random(value: Any, rng: Random) -> Any:
+    """Return the value with one part of it, at any depth, replaced or removed."""
+    if not isinstance(value, dict | list) or not value or rng.random() < 0.1:
+        return rng.choice(ODD)
+    place = rng.choice([*value] if isinstance(value, dict) else range(len(value)))
+    changed = value.copy()
+    if rng.random() < 0.3:
+        del changed[place]
+    else:
+        changed[place] = _odd_at_random(value[place], rng)
+    return changed
+
+
+@pytest.mark.parametrize("mechanism", records.MECHANISMS)
+def test_odd_records_are_never_fatal(tmp_path, mechanism):
+    rng = Random(mechanism)
+    for number in range(40):
+        folder = tmp_path / str(number)
+        records.tournament(folder, "prisoners_dilemma", mechanism)
+        path = rng.choice(sorted(folder.iterdir()))
+        lines = [_odd_at_random(json.loads(line), rng) for line in path.read_text().splitlines()]
+        path.write_text("\n".join(map(json.dumps, lines)) if number else "\udcff", errors="surrogateescape")
+    matches, unreadable = read("coopeval", tmp_path)
+    assert matches and unreadable
+    for match in matches:
+        json.dumps(match.as_line(), allow_nan=False)
+
+
+def test_odd_results_are_never_fatal(tmp_path):
+    rng = Random(1)
+    (tmp_path / "directory.json").mkdir()
+    (tmp_path / "bytes.json").write_bytes(b"\xff")
+    huge = {**AUCTION, "budget": 1.7e308, "private_values": [1.7e308] * 3}
+    (tmp_path / "huge.json").write_text(json.dumps(huge))
+    lines = [json.dumps(_odd_at_random(rng.choice([CONTEST, AUCTION]), rng)) for _number in range(200)]
+    (tmp_path / "runs.jsonl").write_text("\n".join(lines))
+    matches, unreadable = read("econarena", tmp_path)
+    assert matches and {"directory.json", "bytes.json", "huge.json/1"} <= {one.path for one in unreadable}
+    for match in matches:
+        json.dumps(match.as_line(), allow_nan=False)
 
 
 # ---- Economics Arena -------------------------------------------------------------------------------------
