@@ -270,13 +270,11 @@ class TestReproducing:
         matches = reproducing.load(tmp_path / "out" / "social_dilemma").table("matches", ["repetition", "source"])
         assert Counter(matches["repetition"]) == {1: 50, 2: 50}
         text = (tmp_path / "out" / "comparison.md").read_text()
-        assert "- agent_average_payoff.json: 1 of 2 printed values agree; 1 differ: unexplained." in text
+        assert "  1 of   2 agree  agent_average_payoff.json\n         1 differ  unexplained\n" in text
         assert "| none, mean, Claude | 0.111 | – | no | not in the data |" in text
 
     def test_compares_glee_and_says_what_is_missing(self, tmp_path, capsys):
         write_sample(tmp_path / "published", 24, seed=4, families=["bargaining"])
         call_command("reproduce", "glee", str(tmp_path / "published"), "--to", str(tmp_path / "out"))
         out, _err = capsys.readouterr()
-        assert (
-            "Table 6: amount of data: 0 of 12 printed values agree; 4 differ: the data have 24 of about 33,700" in out
-        )
+        assert " 0 of 12 agree  Table 6: amount of data\n       4 differ  the data have 24 of about 33,700 games\n" in out
