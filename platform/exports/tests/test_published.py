@@ -277,4 +277,6 @@ class TestReproducing:
         write_sample(tmp_path / "published", 24, seed=4, families=["bargaining"])
         call_command("reproduce", "glee", str(tmp_path / "published"), "--to", str(tmp_path / "out"))
         out, _err = capsys.readouterr()
-        assert " 0 of 12 agree  Table 6: amount of data\n       4 differ  the data have 24 of about 33,700 games\n" in out
+        assert (
+            " 0 of 12 agree  Table 6: amount of data\n       4 differ  the data have 24 of about 33,700 games\n" in out
+        )
