@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 from collecting.models import Collection, Item
 from collecting.planning import planned_match
@@ -25,6 +26,7 @@ def collection_matches(
     """
     source = CollectionSource(collection)
     cells = cells_of(source)
+    named = {name for cell in source.cells() for name in cell["config"]}
     last = collection.planned if last is None else last
     for offset in range(first - 1, last, CHUNK):
         portion = _items(collection, offset + 1, min(last, offset + CHUNK))
@@ -43,7 +45,9 @@ def collection_matches(
                 yield item, None
                 continue
             key = item.match_id
-            possible = cells.get(compact_json(matches[key].config), [None])
+            # Imported matches have parameters that were drawn for each of them, which no cell has.
+            chosen = {name: value for name, value in matches[key].config.items() if name in named}
+            possible = cells.get(compact_json(chosen), [None])
             cell = possible[0] if len(possible) == 1 else source.cell_of(item.number)
             place = Place(
                 version=1,
@@ -53,7 +57,8 @@ def collection_matches(
                 unverified=item.unverified,
                 names=tuple(item.names),
                 repetition=_repetition_number(collection, item.number),
-                environment=collection.document.get("environment") or None,
+                environment=collection.document.get("environment")
+                or _of_imported(collection, "environment", item.number),
             )
             yield item, PlayedMatch(reading, matches[key], place, logs.get(key, []), seats.get(key, []))
 
@@ -76,5 +81,10 @@ def _repetition_number(collection: Collection, number: int) -> int | None:
     """Return the match's repetition of its configuration and line-up, from 1; None if an imported match has none."""
     if collection.document:
         return planned_match(collection, number).repetition
-    repetitions: list[int | None] = collection.frozen.get("imported", {}).get("repetitions", [])
-    return repetitions[number - 1] if repetitions else None
+    return _of_imported(collection, "repetition", number)
+
+
+def _of_imported(collection: Collection, name: str, number: int) -> Any:
+    """Return what is kept of an imported match under a name; None if nothing is."""
+    values = collection.frozen.get("imported", {}).get(name)
+    return values[number - 1] if values else None

@@ -43,7 +43,7 @@ class Matches:
     )
     purpose = column.choice("Purpose of the match.", values="study, demo, collection, imported, simulated")
     source = column.choice(
-        "Where the match was played.", values="parley: here; glee: imported from the published GLEE data"
+        "Where the match was played.", values="parley: here; glee, coopeval, …: imported from published records"
     )
     name = column.identifier("Name of an imported game in its source.")
     unverified = column.text(

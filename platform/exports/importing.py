@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -20,8 +20,10 @@ from studies.launching import code_revision
 
 CHUNK = 500
 """Number of matches written together."""
-DRAWN = ("qualities",)
+DRAWN = ("qualities", "schedule", "values")
 """Parameters that were drawn at random, not chosen; they stay with each match."""
+KEPT = ("repetition", "environment")
+"""What a collection keeps of its imported matches, in their order."""
 
 
 @dataclass
@@ -52,7 +54,7 @@ def import_matches(
         raise AlreadyImported(f"“{existing.slug}” already exists: use another --name, or delete it first.")
     result = ImportResult()
     configurations: dict[str, dict[str, Any]] = {}
-    repetitions: dict[str, list[int | None]] = {}
+    of_matches: dict[str, dict[str, list[Any]]] = {}
     for portion in _chunks(system.read(root), result):
         by_game: dict[str, list[Imported]] = {}
         for match in portion:
@@ -63,13 +65,14 @@ def import_matches(
             if key not in result.collections:
                 result.collections[key] = _collection(system, name, key)
             _store(result.collections[key], matches)
-            repetitions.setdefault(key, []).extend(match.repetition for match in matches)
+            for kept in KEPT:
+                of_matches.setdefault(key, {}).setdefault(kept, []).extend(getattr(match, kept) for match in matches)
             of_game = configurations.setdefault(key, {})
             for match in matches:
                 config = {key: value for key, value in match.config.items() if key not in DRAWN}
                 of_game.setdefault(repr(config), config)
     for key, collection in result.collections.items():
-        _freeze(collection, list(configurations[key].values()), repetitions[key])
+        _freeze(collection, list(configurations[key].values()), of_matches[key])
     return result
 
 
@@ -124,8 +127,8 @@ def _store(collection: Collection, matches: list[Imported]) -> None:
     collection.planned += len(matches)
 
 
-def _freeze(collection: Collection, configurations: list[dict[str, Any]], repetitions: list[int | None]) -> None:
-    """Freeze where the matches come from, their configurations, and their repetitions if these are known."""
+def _freeze(collection: Collection, configurations: list[dict[str, Any]], of_matches: Mapping[str, list[Any]]) -> None:
+    """Freeze where the matches come from, their configurations, and what is known of them otherwise."""
     unverified = Item.objects.filter(collection=collection).exclude(unverified="").count()
     collection.frozen = {
         "game": collection.game,
@@ -135,7 +138,7 @@ def _freeze(collection: Collection, configurations: list[dict[str, Any]], repeti
             "layout": collection.source,
             "games": collection.planned,
             "unverified": unverified,
-            **({"repetitions": repetitions} if any(repetitions) else {}),
+            **{name: values for name, values in of_matches.items() if any(values)},
         },
     }
     collection.sha256 = sha256_of(collection.content)

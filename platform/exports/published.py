@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -9,13 +10,29 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from games.interface import Event, Json, Role
+from games.play import Play
 
 if TYPE_CHECKING:
     from analysis.data import Data
     from analysis.results import Result
 
+FAULTY = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError, OSError)
+"""What reading a record that is not as expected may raise."""
 TOLERANCE = 1e-9
 """Relative difference up to which a published number and ours are the same."""
+
+
+def results_of(play: Play) -> tuple[Mapping[Role, float | None], Mapping[str, Json]]:
+    """Return the payoffs and metrics of a play.
+
+    Raises:
+        OverflowError: one of them is not finite.
+    """
+    payoffs, metrics = play.payoffs(), play.metrics()
+    numbers = (value for value in (*payoffs.values(), *metrics.values()) if isinstance(value, float))
+    if not all(map(math.isfinite, numbers)):
+        raise OverflowError("the amounts are too large to compute with")
+    return payoffs, metrics
 
 
 @dataclass(frozen=True)
@@ -31,7 +48,9 @@ class Disagreement:
     computed: Json
 
     def as_line(self) -> dict[str, Json]:
-        return {"what": self.what, "published": self.published, "computed": self.computed}
+        """Return it as a JSON object; numbers that JSON has not become text."""
+        published = json.loads(json.dumps(self.published), parse_constant=str)
+        return {"what": self.what, "published": published, "computed": self.computed}
 
 
 @dataclass(frozen=True)
@@ -62,6 +81,7 @@ class Imported:
         disagreements: published results that differ from ours.
         names: names that people chose, to be removed from all exports.
         repetition: number of the repetition of the same configuration and players, from 1.
+        environment: what the source calls the players who met.
     """
 
     name: str
@@ -76,6 +96,7 @@ class Imported:
     disagreements: Sequence[Disagreement] = ()
     names: Sequence[str] = ()
     repetition: int | None = None
+    environment: str | None = None
 
     def as_line(self) -> dict[str, Json]:
         """Return the match as one JSON object, without messages and names."""

@@ -35,13 +35,13 @@ def reproduced(system: System, root: Path, to: Path) -> tuple[ImportResult, list
     call_command("migrate", verbosity=0)
     result = import_matches(system, root, name=system.key)
     for key, collection in result.collections.items():
-        export(collection, to / key, ("csv", "parquet"), overwrite=True)
-    analyses = _Analyses({key: to / key for key in result.collections})
+        export(collection, to / key, ("csv", "jsonl", "parquet"), overwrite=True)
+    analyses = Analyses({key: to / key for key in result.collections})
     compared = system.compared(root, analyses) if system.compared else ()
     return result, list(compared)
 
 
-class _Analyses:
+class Analyses:
     """The analyses of the games' datasets, each run when it is first asked for."""
 
     def __init__(self, datasets: Mapping[str, Path]):
@@ -95,11 +95,15 @@ def as_csv(compared: Sequence[Comparison]) -> bytes:
 
 
 def summary(compared: Sequence[Comparison]) -> Iterator[str]:
-    """Yield for each table how many of its values agree, and how many differ by each cause."""
-    for table, of_table in _by_table(compared).items():
+    """Yield for each table how many of its values agree, and in lines of their own how many differ by each cause."""
+    tables = _by_table(compared)
+    width = max((len(f"{len(of_table):,}") for of_table in tables.values()), default=0)
+    for table, of_table in tables.items():
+        agreeing = sum(one.agrees for one in of_table)
+        yield f"{agreeing:>{width},} of {len(of_table):>{width},} agree  {table}"
         causes = Counter(row["cause"] for row in rows(of_table) if row["agrees"] == "no")
-        differ = "".join(f"; {count} differ: {cause}" for cause, count in causes.items())
-        yield f"{table}: {sum(one.agrees for one in of_table)} of {len(of_table)} printed values agree{differ}"
+        for cause, count in causes.items():
+            yield f"{count:>{2 * width + 4},} differ  {cause}"
 
 
 def _by_table(compared: Sequence[Comparison]) -> dict[str, list[Comparison]]:
@@ -111,7 +115,7 @@ def _by_table(compared: Sequence[Comparison]) -> dict[str, list[Comparison]]:
 
 def as_markdown(system: System, compared: Sequence[Comparison]) -> str:
     """Return the comparisons as a page: a summary, and a table for each published one."""
-    lines = [f"# {system.title}: printed values and ours", "", *(f"- {line}." for line in summary(compared)), ""]
+    lines = [f"# {system.title}: printed values and ours", "", "```text", *summary(compared), "```", ""]
     for table, of_table in _by_table(compared).items():
         lines += [f"## {table}", "", "| Value | Printed | Here | Agrees | Cause |", "| --- | --- | --- | --- | --- |"]
         lines += ["| {what} | {printed} | {here} | {agrees} | {cause} |".format_map(row) for row in rows(of_table)]

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 from exports.glee.published import PublishedGame, UnreadableGame
+from exports.published import results_of
 from games import registry
 from games.errors import BadConfig, Refused
 from games.interface import Event, Json, Role
@@ -64,8 +64,7 @@ def replay_game(game: PublishedGame) -> Outcome:
     try:
         rules = configure(registry.get(game.family), game.config)
         play, events, refusal = record_moves(rules, SEED, game.moves)
-        if play.finished and not _finite((play.payoffs(), play.metrics())):
-            raise OverflowError
+        payoffs, metrics = results_of(play)
     except (BadConfig, Refused) as error:
         raise UnreadableGame(str(error)) from None
     except ArithmeticError:
@@ -81,12 +80,7 @@ def replay_game(game: PublishedGame) -> Outcome:
         game=replace(game, config=config),
         seed=SEED,
         events=events,
-        payoffs=play.payoffs(),
-        metrics=play.metrics(),
+        payoffs=payoffs,
+        metrics=metrics,
         unverified=refusal or (game.remarks[0] if game.remarks else None),
     )
-
-
-def _finite(results: Iterable[Mapping[str, Json]]) -> bool:
-    numbers = (value for result in results for value in result.values() if isinstance(value, float))
-    return all(map(math.isfinite, numbers))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import partial
 from math import isclose, log
 from typing import Any
@@ -14,6 +14,7 @@ from analysis.data import Data
 from analysis.errors import SkippedError
 from analysis.frames import by_group, grouped, with_holm
 from analysis.options import Options
+from analysis.published.econarena import printed
 from analysis.published.econarena.play import (
     CONTEST,
     GAMES,
@@ -29,27 +30,12 @@ from analysis.tables import Chart, Table, count, number, share, text
 from analysis.toolbox import mean, proportion, proportion_difference, welch
 from analysis.toolbox.resampling import bootstrap_ratio
 
-PUBLISHED_PAYOFFS: Mapping[str, Mapping[str, float]] = {
-    CONTEST: {"baichuan2": 0.020, "claude-i": 0.030, "claude2": 0.370, "gpt3.5": 0.410, "gpt4": 0.170},
-    "sealed_auction": {"baichuan2": 0.284, "claude-i": 1.062, "claude2": 0.991, "gpt3.5": 1.206, "gpt4": 1.084},
-}
-"""Mean payoff after 100 sessions, from table 1."""
-PUBLISHED_FOULS: Mapping[tuple[str, str], Mapping[str, float]] = {
-    ("sealed_auction", WITHOUT_HISTORY): {"gpt3.5": 13.33, "gpt4": 0.0}, (CONTEST, WITH_HISTORY): {"claude2": 10.56},
-}  # fmt: skip
-"""Percentages of runs, from the legible part of table 2."""
-SESSION_COUNTS = (20, 60, 100)
 CLOSE_DEVIATION = 0.05
 MAX_DEPTH = 4
 DEPTHS = [*(str(k) for k in range(MAX_DEPTH + 1)), "∞"]
 KEYS = ["environment", "history", "player"]
 ENVIRONMENT, HISTORY = text("environment", "Environment"), text("history", "History")
 TESTED = ("p", "p_holm")
-
-
-def published(player: str, table: Mapping[str, float]) -> float | None:
-    """Return the paper's value for this model, whose name is matched to the paper's spelling."""
-    return table.get(player.lower().split(":")[-1].split("/")[-1].replace("-turbo", "").replace("gpt-", "gpt"))
 
 
 def mean_with_interval(rows: pd.DataFrame, column: str, options: Options) -> dict[str, Any]:
@@ -191,18 +177,20 @@ def senior(data: Data, options: Options) -> Result:
     if not len(rows):
         raise SkippedError("There is no environment called senior or melee.")
     sessions = rows["at"].drop_duplicates()
-    counts = [first for first in SESSION_COUNTS if first <= len(sessions)] or SESSION_COUNTS[:1]
+    counts = [first for first in printed.SESSIONS if first <= len(sessions)] or printed.SESSIONS[:1]
     found = pd.concat([
         by_group(rows[rows["at"].isin(sessions[:first])].assign(first=first), ["first", "player"],
                  lambda runs: mean_with_interval(runs, "payoff", options))
         for first in counts
     ], ignore_index=True)  # fmt: skip
-    in_paper = found["player"].map(lambda player: published(player, PUBLISHED_PAYOFFS[game_of(data)]))
+    game = game_of(data)
+    in_paper = [printed.payoff(player, first, game) if first <= len(sessions) else None
+                for player, first in zip(found["player"], found["first"], strict=True)]  # fmt: skip
     table = Table(
         "sessions", f"Mean payoff over the first sessions of the environment {environment}",
         [count("first", "First sessions"), "player", number("estimate", "Payoff"), "low", "high", count("n", "Runs"),
          number("published", "Published")],
-        found.assign(published=in_paper.where(found["first"] == SESSION_COUNTS[-1], None)),
+        found.assign(published=pd.Series(in_paper, found.index, dtype="object")),
     )  # fmt: skip
     return Result([table], numbers=table.numbers("{first}.{player}"))
 
@@ -311,14 +299,13 @@ def history(data: Data, options: Options) -> Result:
 def fouls(data: Data, options: Options) -> Result:
     """Return the share of runs in which a player broke the rules."""
     rows = actions(data)
-    in_paper = {condition: PUBLISHED_FOULS.get((game_of(data), condition), {}) for condition in set(rows["history"])}
+    game = game_of(data)
 
     def foul_share(runs: pd.DataFrame) -> dict[str, Any]:
         player, condition = runs[["player", "history"]].iloc[0]
-        percent = published(player, in_paper[condition])
         k = int(runs["foul"].sum())
         return {"fouls": k, **proportion(k, len(runs), level=options.level),
-                "published": None if percent is None else percent / 100}  # fmt: skip
+                "published": printed.fouls(player, game, condition)}  # fmt: skip
 
     def difference(runs: pd.DataFrame) -> dict[str, Any] | None:
         fouls = {condition: (int(of["foul"].sum()), len(of)) for condition, of in grouped(runs, "history")}

@@ -19,7 +19,7 @@ from typing import Any
 
 from analysis.parallel import in_order
 from analysis.published.coopeval.measures import discounted
-from exports.published import TOLERANCE, Disagreement, Imported, Unreadable
+from exports.published import FAULTY, TOLERANCE, Disagreement, Imported, Unreadable, results_of
 from games import registry
 from games.errors import GameError
 from games.interface import Event, Game, Json, MoveData, Role
@@ -51,7 +51,7 @@ BOUND = 1000
 SEEDS = 200
 """Number of seeds among which one is sought that draws the published winner of a tied vote."""
 _PLAYER = re.compile(r"(.+)#P(\d+)")
-_FAULTY = (GameError, LookupError, TypeError, ValueError, AttributeError)
+_FAULTY = (GameError, *FAULTY)
 
 Points = Sequence[Mapping[Role, float]]
 """Every seat's published points, by round."""
@@ -146,12 +146,17 @@ class Experiment:
     def matches(self) -> Iterator[Imported | Unreadable]:
         """Yield every match in the order of its lines."""
         path = self.folder / RECORDS
-        if path.is_file():
-            lines = path.read_text("utf-8").splitlines()
+        try:
+            lines = path.read_text("utf-8").splitlines() if path.is_file() else None
+            line_ups = [*self.paid.items()] if lines is None else []
+        except _FAULTY as error:
+            yield Unreadable(self.name, str(error))
+            return
+        if lines is not None:
             for number, line in enumerate(lines, start=1):
                 yield self._match(f"{self.name}/{number}", line)
-        elif self.paid and self.mechanism in ("none", "repetition"):
-            for number, (labels, rounds) in enumerate(self.paid.items(), start=1):
+        elif line_ups and self.mechanism in ("none", "repetition"):
+            for number, (labels, rounds) in enumerate(line_ups, start=1):
                 yield self._match(f"{self.name}/{number}", None, labels, rounds)
         else:
             yield Unreadable(f"{self.name}/{RECORDS}", "The file is missing.")
@@ -284,7 +289,7 @@ class Experiment:
         play, events, seed = _played(rules, record)
         if not play.finished:
             raise UnreadableRecord(f"It is not over: it waits for {', '.join(play.waiting_for())}.")
-        payoffs, metrics = play.payoffs(), play.metrics()
+        payoffs, metrics = results_of(play)
         return Imported(
             name,
             GAME,
@@ -382,6 +387,8 @@ def _json(path: Path) -> Any:
         return json.loads(path.read_text("utf-8"))
     except FileNotFoundError:
         raise UnreadableRecord(f"{path.name} is missing.") from None
+    except (OSError, RecursionError) as error:
+        raise UnreadableRecord(f"{path.name} cannot be read: {error}.") from None
     except ValueError as error:
         raise UnreadableRecord(f"{path.name} is not JSON: {error}.") from None
 
@@ -413,7 +420,7 @@ def experiments(root: Path) -> Iterator[Experiment | Unreadable]:
 def read(root: Path, *, processes: int | None = None) -> Iterator[Imported | Unreadable]:
     """Yield every match below `root`, replayed under our rules."""
     list(root.iterdir())
-    for found in in_order(_matches_of, experiments(root), processes=processes):
+    for found in in_order(_matches_of, experiments(root), processes=processes, chunk=2, min_items=40):
         yield from found
 
 
