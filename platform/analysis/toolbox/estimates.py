@@ -246,12 +246,21 @@ def kappa(a: Sequence[Hashable | None], b: Sequence[Hashable | None]) -> Result:
 
 def holm(p: Sequence[float | None]) -> list[float | None]:
     """Return Holm-adjusted p-values in the given order; missing ones stay missing and do not count."""
+    return _adjusted(p, "holm")
+
+
+def q_values(p: Sequence[float | None]) -> list[float | None]:
+    """Return Benjamini and Hochberg's q-values in the given order; missing ones stay missing and do not count."""
+    return _adjusted(p, "fdr_bh")
+
+
+def _adjusted(p: Sequence[float | None], method: str) -> list[float | None]:
     known_ones = [value for value in p if value is not None]
     if not known_ones:
         return list(p)
     from statsmodels.stats.multitest import multipletests
 
-    adjusted = iter(multipletests(known_ones, method="holm")[1].tolist())
+    adjusted = iter(multipletests(known_ones, method=method)[1].tolist())
     return [None if value is None else next(adjusted) for value in p]
 
 
