@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -90,7 +91,7 @@ def _by_role(data: Data) -> Iterator[tuple[str, Unit]]:
 
 
 def _known(unit: Unit, frame: pd.DataFrame, outcomes: Any) -> Unit:
-    return Unit(unit.name, frame[frame["who"].notna()], outcomes, unit.config, unit.players, unit.shares)
+    return replace(unit, frame=frame[frame["who"].notna()], outcomes=outcomes)
 
 
 def _in_shared_strata(frame: pd.DataFrame) -> pd.DataFrame | None:

@@ -42,7 +42,7 @@ def test_effects_are_differences_of_means_with_two_levels(dataset_of):
     assert (row["factor"], row["level"], row["reference"]) == ("Rounds", "2", "1")
     assert row["estimate"] == pytest.approx(0.3)
     assert row["se"] == pytest.approx((5 / 6 * 2 * 2 * 0.05**2) ** 0.5), "two matches of each level move it by ±.05"
-    assert row["p_holm"] == row["p"]
+    assert row["q"] == row["p"]
 
 
 def test_a_factor_stands_for_the_parameters_and_players_that_it_determines(dataset_of):
@@ -101,7 +101,7 @@ def test_checks_count_those_who_reached_them(dataset_of):
     assert {row["level"]: (row["passed"], row["n"]) for row in rows[1:]} == {"cell 1": (2, 2), "cell 2": (0, 1)}
 
 
-def test_attrition_with_small_expected_counts_uses_permutations(dataset_of):
+def test_attrition_in_two_cells_is_tested_exactly(dataset_of):
     people = [
         person(number, cell=1 + number % 2, in_dataset=number % 2 == 0 or number == 1, stage="began")
         for number in range(12)
@@ -110,8 +110,8 @@ def test_attrition_with_small_expected_counts_uses_permutations(dataset_of):
     shares = {row["level"]: row["estimate"] for row in rows_of(outcome, "shares")}
     assert shares == {"": pytest.approx(5 / 12), "cell 1": 0.0, "cell 2": pytest.approx(5 / 6)}
     test = rows_of(outcome, "tests")[0]
-    assert (test["test"], test["groups"]) == ("permutation", "cell 2 − cell 1")
-    assert test["p"] == pytest.approx(2 * 6 / 792, abs=0.005)  # Fisher's exact test: (C(6,5)·C(6,0)·2)/C(12,5)
+    assert (test["test"], test["groups"]) == ("Fisher", "cell 2 − cell 1")
+    assert test["p"] == pytest.approx(2 * 6 / 792)  # (C(6,5)·C(6,0)·2)/C(12,5)
 
 
 def test_balance_of_arrivals_and_of_answers(dataset_of):

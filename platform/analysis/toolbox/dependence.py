@@ -160,6 +160,7 @@ def mean_intervals(
             low, high = mean - half, mean + half
             if bounds is not None:
                 low, high = limited(mean, half, *bounds)
+            if bounds is not None and np.isfinite(bounds[1] - bounds[0]):
                 scaled = (mean - bounds[0]) / (bounds[1] - bounds[0])
                 at_end = (np.bincount(code, np.abs(deviations), groups) == 0) & ((scaled == 0) | (scaled == 1))
                 ends = _wilson(scaled, clusters, stdtrit(clusters - 1.0, (1 + level) / 2))

@@ -101,6 +101,7 @@ class Effects:
     """Some rows and factors, prepared for several outcomes; see `effects`.
 
     Args:
+        set_by: the column with the groups by which levels may have been set; by default, `group`.
         robustness: whether results have it.
     """
 
@@ -117,6 +118,7 @@ class Effects:
         seed: int = 1,
         *,
         interactions: Sequence[tuple[str, str]] | None = None,
+        set_by: str | None = None,
         robustness: bool = True,
     ) -> None:
         import pandas as pd
@@ -126,7 +128,8 @@ class Effects:
         self.interactions, self.robustness = interactions, robustness
         self.draws, self.seed = draws, seed
         self.people = [column(rows, name) for name in people]
-        self.group = None if group is None else pd.factorize(column(rows, group))[0]
+        groups = set_by or group
+        self.group = None if groups is None else pd.factorize(column(rows, groups))[0]
         self.assigned = {key: column(rows, name) for key, name in (assignment or {}).items() if name}
         self._prepared: dict[bytes, list[_Jackknife]] = {}
 
