@@ -92,10 +92,13 @@ def run(data: Data, options: Options) -> Result:
                 "high": test["difference_high"], "p": test["p"], "n": len(rows), "method": test["test"],
                 "clusters": int(groups["cluster"].nunique())}  # fmt: skip
     shares = pd.concat(parts, ignore_index=True)
-    drawn = shares[shares["of"] == EVERYBODY]
+    drawn, arms = shares[shares["of"] == EVERYBODY], _arms(people)
     tables = [
         Table("arms", "People by arm, from randomised to analysed",
-              [text("arm", "Cell"), *(count(stage, title) for stage, title in FLOW.items())], _arms(people)),
+              [text("arm", "Cell"), *(count(stage, title) for stage, title in FLOW.items())], arms,
+              charts=[Chart("bars", name="flow", title="Share of everybody randomised who reached each stage, by arm",
+                            y="stage", facet="arm", rows=_long(arms), titles={"x": "Share of those randomised"},
+                            most={"facet": 8})]),
         Table("shares", "People who are not analysed",
               [text("of", "Of"), text("factor", "By"), text("level", "Group"), count("n", "People"),
                count("lost", "Not analysed"), share("estimate", "Share"), "low", "high", "clusters", "note"],
@@ -151,6 +154,12 @@ def _arms(people: pd.DataFrame) -> pd.DataFrame:
     reached = people["stage"].map(place).fillna(0)
     counts = pd.DataFrame({stage: (reached >= place[stage]).groupby(people["arm"]).sum() for stage in FLOW})
     return counts.loc[sorted_levels(people["arm"])].rename_axis("arm").reset_index()
+
+
+def _long(arms: pd.DataFrame) -> pd.DataFrame:
+    """Return the arms' numbers by stage as shares of those randomised."""
+    rows = arms.melt("arm", var_name="key", value_name="n").join(arms.set_index("arm")["arrived"], on="arm")
+    return rows.assign(stage=rows["key"].map(FLOW), estimate=rows["n"] / rows["arrived"])
 
 
 def _test(groups: pd.DataFrame, options: Options) -> dict[str, Any]:

@@ -265,7 +265,8 @@ def _lee(unit: Unit, outcome: str, factor: str, reference: str, found: Found) ->
     rows = people.assign(outcome=people["participant"].map(outcomes), analysed=people["lost"] == 0)
     for level in sorted(set(rows[factor].dropna()) - {reference}):
         of_both = rows[rows[factor].isin([reference, level])]
-        bounds = lee_bounds(of_both.assign(arm=of_both[factor] == level), "outcome", "arm", "analysed", group="cluster", draws=found.options.draws,
+        of_both = of_both.assign(arm=of_both[factor] == level)
+        bounds = lee_bounds(of_both, "outcome", "arm", "analysed", group="cluster", draws=found.options.draws,
                             seed=found.options.seed, level=found.options.level)  # fmt: skip
         if bounds["low"] is not None:
             yield level, bounds

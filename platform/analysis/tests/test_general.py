@@ -171,9 +171,25 @@ def test_agreement_by_round_and_by_offer(dataset_of):
     outcome = dataset_of(matches=[match(number, agreement=number > 1) for number in range(4)], decisions=moves).run(
         "general.agreement"
     )
-    assert [row["open"] for row in rows_of(outcome, "open")] == [4, 3, 2]
+    # Of four in the first round one agrees and one leaves; of the two in the second round one agrees.
+    assert [(row["n"], row["agreed"]) for row in rows_of(outcome, "open")] == [(4, 0), (4, 1), (2, 1)]
+    assert [row["estimate"] for row in rows_of(outcome, "open")] == [1, 0.75, 0.375]
     offers = rows_of(outcome, "offers")
     assert [(row["offered"], row["estimate"]) for row in offers] == [(10, 0), (20, 0), (30, 1), (40, 1)]
+
+
+def test_different_offers_are_joined_only_if_there_are_ten(dataset_of):
+    def offers(number):
+        moves = []
+        for index in range(30):
+            offer, name = float(index % number), f"m{index:06}"
+            moves.append({**turn(1, "alice"), "match": name, "move_bob_gain": offer})
+            moves.append({**turn(2), "match": name, "move_bob_gain": None, "move_decision": "accept"})
+        return moves
+
+    for number, bins in ((3, 3), (9, 9), (30, 10)):
+        data = dataset_of(matches=[match(index, agreement=True) for index in range(30)], decisions=offers(number))
+        assert len(rows_of(data.run("general.agreement", draws=50), "offers")) == bins
 
 
 def test_slopes_are_within_matches(dataset_of):
@@ -188,7 +204,7 @@ def test_slopes_are_within_matches(dataset_of):
 def test_messages_by_player_and_silence(dataset_of):
     messages = [{"match": "m000001", "role": "alice", "words": words, "characters": 5 * words} for words in (2, 4)]
     outcome = dataset_of(matches=[match(1), match(2)], messages=messages).run("general.messages")
-    lengths = {(row["measure"], row["player"]): row["mean"] for row in rows_of(outcome, "lengths")}
+    lengths = {(row["measure"], row["player"]): row["estimate"] for row in rows_of(outcome, "lengths")}
     assert lengths["Words per message", "script:a"] == 3
     assert lengths["Words per match", "script:a"] == 6
     assert {row["player"]: row["estimate"] for row in rows_of(outcome, "silent")} == {"script:a": 0.0, "script:b": 1.0}
