@@ -149,7 +149,9 @@ def _effects(unit: Unit, found: Found) -> None:
         }  # fmt: skip
         for check, rows in others.items():
             if rows is not None and 0 < rows[outcome].notna().sum() != frame[outcome].notna().sum():
-                checks.append((check, fits.on(rows, outcome, bounds)["terms"]))
+                other = fits.on(rows, outcome, bounds)
+                size = {key: other[key] for key in ("n", "clusters")}
+                checks.append((check, [term | size for term in other["terms"]]))
         lee = {f"{name}={level}": bounds_of for name, reference in references.items() if name in found.lost
                for level, bounds_of in _lee(unit, outcome, name, reference, found)}  # fmt: skip
         about = {"outcome": heading, "key": outcome, "unit": unit.name}
