@@ -167,7 +167,7 @@ def _effects(unit: Unit, found: Found) -> None:
         for check, rows_of in checks:
             for row in rows_of:
                 if (own := by_term.get(row["term"])) and row["term"] != "Intercept":
-                    kept = {key: row.get(key) for key in ("estimate", "low", "high", "p", "note", *OF_LEE)}
+                    kept = {key: row.get(key) for key in ("estimate", "low", "high", "p", "method", "note", *OF_LEE)}
                     found.robust.append({**own, **kept, "n": row.get("n", own["n"]), "check": check,
                                          "clusters": row.get("clusters", own["clusters"])})  # fmt: skip
                     if check == WITH_EXCLUDED and row["estimate"] * own["estimate"] < 0:
@@ -288,8 +288,8 @@ def _by_participant(data: Data, unit: Unit, outcome: str) -> pd.Series:
 
 def _lee_row(bounds: Mapping[str, Any]) -> dict[str, Any]:
     """Return Lee bounds as a row; what is between them is no estimate."""
-    return {"estimate": None, "low": bounds["ci_low"], "high": bounds["ci_high"], "n": bounds["n"],
-            "clusters": bounds["clusters"], "lee_low": bounds["low"], "lee_high": bounds["high"],
+    return {"estimate": None, "method": "Imbens–Manski", "low": bounds["ci_low"], "high": bounds["ci_high"],
+            "n": bounds["n"], "clusters": bounds["clusters"], "lee_low": bounds["low"], "lee_high": bounds["high"],
             "trimmed": bounds["trimmed"], "note": bounds.get("note", "")}  # fmt: skip
 
 
