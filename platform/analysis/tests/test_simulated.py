@@ -155,7 +155,7 @@ WORLDS: Mapping[str, Callable[[Generator], World]] = {
     "attrition": attrition,
     "ties": ties,
     "outliers": outliers,
-    "replays": replays,
+    "replays of agents": replays,
     "people and models": people_and_models,
 }  # fmt: skip
 
