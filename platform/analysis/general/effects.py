@@ -32,16 +32,16 @@ from analysis.general.attrition import Loss, losses
 from analysis.options import Options
 from analysis.reasons import without_treatment
 from analysis.results import Analysis, Result
-from analysis.tables import Chart, Table, number, text
+from analysis.tables import Chart, Table, formatted, number, text
 from analysis.toolbox import lee_bounds
 from analysis.toolbox.effects import Effects
 from analysis.toolbox.nonlinear import MOST_ANSWERS, logit_effects, ordered_logit
 
-OF_LEE = ("lee_low", "lee_high", "trimmed")
+OF_LEE = ("lee", "lee_low", "lee_high", "trimmed")
 OF_TERM = ("estimate", "se", "low", "high", "p", "df", "components", "method", "note")
 MOST_CONTRASTS = 12
 """Pairs of factors with more interaction contrasts than this are left out."""
-LEE = (number("lee_low", "Lee bound, low"), number("lee_high", "Lee bound, high"))
+LEE = (text("lee", "Lee bounds"),)
 BOUNDS = "Lee bounds"
 WITH_EXCLUDED = "assigned: with those excluded after treatment"
 
@@ -161,7 +161,7 @@ def _effects(unit: Unit, found: Found) -> None:
                    **_named(term["term"], unit, references), **{key: term[key] for key in OF_TERM}}  # fmt: skip
             by_term[term["term"]] = row
             if (of_lee := lee.get(term["term"])) and found.lost[term["term"].partition("=")[0]].matters:
-                row |= {"lee_low": of_lee["low"], "lee_high": of_lee["high"]}
+                row |= {key: value for key, value in _lee_row(of_lee).items() if key in OF_LEE}
             found.terms.append(row)
         checks.append((BOUNDS, [{"term": name, **_lee_row(row)} for name, row in lee.items()]))
         for check, rows_of in checks:
@@ -290,6 +290,7 @@ def _lee_row(bounds: Mapping[str, Any]) -> dict[str, Any]:
     """Return Lee bounds as a row; what is between them is no estimate."""
     return {"estimate": None, "method": "Imbens–Manski", "low": bounds["ci_low"], "high": bounds["ci_high"],
             "n": bounds["n"], "clusters": bounds["clusters"], "lee_low": bounds["low"], "lee_high": bounds["high"],
+            "lee": f"{formatted(bounds['low'], 'number')} to {formatted(bounds['high'], 'number')}",
             "trimmed": bounds["trimmed"], "note": bounds.get("note", "")}  # fmt: skip
 
 
