@@ -36,6 +36,9 @@ MATCH_COLUMNS = (
 PAYOFF, YOU = "Payoff of ", "You"
 """How codebooks begin the name of a role's payoff, and how they call the player of a one-player game."""
 _NAME_IN_MEANING = re.compile(r"(?:Parameter of the game|Field of the move): ([^.]+)\.|(Payoff of [^.]+)\.")
+_LOWEST, _HIGHEST = (re.compile(rf"(?:^|; ){word} (-?[\d.e+-]+)(?:;|$)") for word in ("from", "to"))
+_SCALE = re.compile(r"1 (?:.* )?to (\d+)\b")
+"""How codebooks state the range of a result, such as "from 0; to 1", and the points of a scale."""
 FACTOR, CONFIG = "factor_", "config_"
 POOLED = ("dataset", "information")
 """Columns whose values are never pooled silently."""
@@ -60,6 +63,17 @@ class Field:
     kind: str = "text"
     unit: str = ""
     meaning: str = ""
+    values: str = ""
+
+    @property
+    def range(self) -> tuple[float | None, float | None]:
+        """The smallest and largest value that the game's results, or a scale's points, may have; None if not stated."""
+        if self.kind == "boolean":
+            return 0.0, 1.0
+        if scale := _SCALE.match(self.values):
+            return 1.0, float(scale[1])
+        low, high = _LOWEST.search(self.values), _HIGHEST.search(self.values)
+        return low and float(low[1]), high and float(high[1])
 
 
 @dataclass(frozen=True)
@@ -82,7 +96,7 @@ class Folder:
         if path is None:
             return {}
         rows = pd.read_parquet(path) if path.suffix == ".parquet" else _texts(path, None)
-        rows = rows.fillna("").astype("str").reindex(columns=["table", "column", "kind", "unit", "meaning"])
+        rows = rows.fillna("").astype("str").reindex(columns=["table", "column", *_FIELDS])
         return {(row[1], row[2]): Field(*row[3:]) for row in rows.fillna("").itertuples()}
 
     @cached_property
@@ -117,9 +131,12 @@ class Folder:
         return _texts(path, names or [*self.fields(table)][:1])[[*names]]
 
 
+_FIELDS = ("kind", "unit", "meaning", "values")
+
+
 def _field_of(column: pa.Field) -> Field | None:
     about = {key.decode(): value.decode() for key, value in (column.metadata or {}).items()}
-    return Field(about["kind"], about.get("unit", ""), about.get("meaning", "")) if "kind" in about else None
+    return Field(*(about.get(name, "") for name in _FIELDS)) if "kind" in about else None
 
 
 def _kind_of(column: pa.Field) -> str:
@@ -147,11 +164,13 @@ class Data:
     Attributes:
         invalid_values: number of such values by (table, column).
         used_columns: every (table, column) used since the set was last cleared.
+        everything: whether rows of excluded matches are in every table, if the dataset was exported with them.
     """
 
     folders: Sequence[Folder]
     invalid_values: Counter[tuple[str, str]] = field(default_factory=Counter)
     used_columns: set[tuple[str, str]] = field(default_factory=set)
+    everything: bool = False
     _columns: dict[tuple[str, str], Any] = field(default_factory=dict)
 
     # ---- metadata
@@ -222,6 +241,13 @@ class Data:
                 known.setdefault(name, of_column)
         return known
 
+    @cached_property
+    def with_excluded(self) -> Data | None:
+        """The same data with the rows of excluded matches; None if there are none."""
+        if not self.has("matches", "match", "in_dataset") or self._included("matches") is None:
+            return None
+        return Data(self.folders, self.invalid_values, self.used_columns, everything=True)
+
     def column(self, table: str, name: str, *, everything: bool = False) -> pd.Series:
         """Return one column; see `table`."""
         return self.table(table, [name], everything=everything)[name]
@@ -247,6 +273,8 @@ class Data:
 
     def _included(self, table: str) -> pd.Series | None:
         """Return which of the table's rows are in the dataset; None if all are."""
+        if self.everything:
+            return None
         if table not in ("matches", *MATCH_TABLES) or not self.has("matches", "in_dataset", "match"):
             return None
         flags = self.table("matches", ["match", "in_dataset"], everything=True)
@@ -296,6 +324,10 @@ class Data:
     def kind(self, table: str, column: str) -> str:
         """Return a column's kind; "text" if it has none."""
         return self.fields(table).get(column, Field()).kind
+
+    def range(self, table: str, column: str) -> tuple[float | None, float | None]:
+        """Return the smallest and largest possible value of a column; None where there is none."""
+        return self.fields(table).get(column, Field()).range
 
     def heading(self, column: str, table: str = "matches") -> str:
         """Return a column's heading: its parameter's, move's or payoff's name in the codebook, or else its own name.

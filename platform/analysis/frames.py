@@ -11,19 +11,24 @@ import numpy as np
 import pandas as pd
 
 from analysis.data import FACTOR, OUTCOMES, Data, is_fixed_by, label, plain
-from analysis.toolbox import holm
+from analysis.toolbox import holm, q_values
 from analysis.toolbox.dependence import ALWAYS_THE_SAME, FEWEST_UNITS, NO_OBSERVATIONS, mean_intervals
 from analysis.toolbox.numbers import finite
 
 MAX_LEVELS = 20
 """A parameter with more values than this is taken to be drawn for each match and is not a treatment."""
+MAX_POSITIONS = 10
 LARGE = 1000
 """Above this number of values, intervals of medians come from order statistics instead of a bootstrap."""
 UNITS = (
     "Matches are one unit if people met again in them, directly or through a chain of others, if they are of one "
     "cohort or group, or if agents repeated one seed or record."
 )
-DEPENDENCE = ("cluster", "cell", "replay")
+GROUP, PERSON = "of_group", "person_of_"
+"""The column with a match's cohort or group, and the beginning of those with the persons of its roles."""
+DEPENDENCE = ("cluster", "cell", "replay", GROUP)
+POSITION = "position"
+"""The column with a match's position among those of its first participant."""
 NOT_SEAT_OUTCOMES = (
     "match", "role", "kind", "player", "agent", "agent_hash", "participant", "fills_in", "left_at", "payoff",
     "decisions", "substituted", "unanswered", "in_dataset", "reason", "reasons", "dataset",
@@ -37,12 +42,15 @@ class Unit:
     Attributes:
         name: "match", or "seat" for interchangeable seats.
         frame: outcomes as floats (booleans as 0 and 1), factors as text, `match`, `cluster` (its independent unit),
-            `cell`, and `replay`: its record if agents always play the same in that cell, else missing.
+            `cell`, and `replay`: its record if agents always play the same in that cell, else missing. If people
+            played several matches, `position` says which of theirs it is, as text. `people` names the columns with
+            the persons of the match, and `of_group` is its cohort or group.
         outcomes: headings of the outcomes, by column.
         config: columns of the factors and parameters that are treatments.
         players: headings of the columns with players, by column.
         headings: headings of the parameters, by column.
         shares: the boolean outcomes.
+        ranges: the smallest and largest possible value of each outcome, None where there is none.
     """
 
     name: str
@@ -52,10 +60,16 @@ class Unit:
     players: Mapping[str, str]
     shares: frozenset[str]
     headings: Mapping[str, str] = field(default_factory=dict)
+    ranges: Mapping[str, tuple[float | None, float | None]] = field(default_factory=dict)
 
     def heading(self, factor: str) -> str:
         """Return the heading of a parameter or player."""
         return self.players.get(factor) or self.headings.get(factor) or label(factor)
+
+    @property
+    def people(self) -> list[str]:
+        """The columns with the persons of the match."""
+        return [name for name in map(str, self.frame.columns) if name.startswith(PERSON)]
 
     @property
     def factors(self) -> list[str]:
@@ -97,7 +111,11 @@ def matches(data: Data) -> Unit:
     shares = {name for name in columns if data.kind("matches", name) == "boolean"}
     frame["cluster"], frame["cell"] = data.clusters, data.cells
     frame["replay"] = data.replays
+    frame[GROUP] = data.column("matches", "cluster") if data.has("matches", "cluster") else None
+    for name in data.persons:
+        frame[f"{PERSON}{name}"] = data.persons[name]
     config = _with_config(data, frame)
+    _add_position(data, frame)
     players = {}
     for role in single_roles:
         frame[f"player_{role}"] = data.players_by_role[role]
@@ -105,7 +123,10 @@ def matches(data: Data) -> Unit:
     if data.has("seats", "match", "role"):
         for role in single_roles:
             _add_seat_outcomes(data, frame, role, outcomes, shares)
-    return Unit("match", frame, outcomes, config, players, frozenset(shares), {n: data.heading(n) for n in config})
+    headings = {POSITION: "Position", **{name: data.heading(name) for name in config}}
+    seats_too = {f"{role}_{n}": data.range("seats", n) for role in single_roles for n in data.names("seats")}
+    ranges = {name: seats_too.get(name) or data.range("matches", name) for name in outcomes}
+    return Unit("match", frame, outcomes, config, players, frozenset(shares), headings, ranges)
 
 
 def seats(data: Data) -> Unit:
@@ -117,12 +138,15 @@ def seats(data: Data) -> Unit:
         frame[name] = data.column("seats", name)
     frame = frame[frame["role"].isin(shared_roles)].reset_index(drop=True)
     base = matches(data)
-    of_match = base.frame[["match", *base.config, *DEPENDENCE]].set_index("match")
+    shared = [name for name in map(str, base.frame.columns)
+              if name in ("match", *base.config, *DEPENDENCE, POSITION) or name.startswith(PERSON)]  # fmt: skip
+    of_match = base.frame[shared].set_index("match")
     frame = frame.join(of_match, on="match")
     frame["player"] = players_of(data, frame)
     shares = frozenset(name for name in names if data.kind("seats", name) == "boolean")
     outcomes = {name: label(name) for name in names}
-    return Unit("seat", frame, outcomes, base.config, {"player": "Player"}, shares, base.headings)
+    ranges = {name: data.range("seats", name) for name in names}
+    return Unit("seat", frame, outcomes, base.config, {"player": "Player"}, shares, base.headings, ranges)
 
 
 def seat_outcomes(data: Data) -> list[str]:
@@ -171,6 +195,14 @@ def _with_config(data: Data, frame: pd.DataFrame) -> list[str]:
     return config
 
 
+def _add_position(data: Data, frame: pd.DataFrame) -> None:
+    """Add which match of its first participant each match is, if people played several and not too many."""
+    if data.has("matches", "session"):
+        position = data.column("matches", "session")
+        if 1 < position.nunique() <= MAX_POSITIONS:
+            frame[POSITION] = position.map(level_text).astype("str")
+
+
 def drawn_for_each_match(data: Data) -> list[str]:
     """Return the parameters that vary but have too many values to be treatments."""
     return [name for name in data.varying if data.column("matches", name).nunique(dropna=False) > MAX_LEVELS]
@@ -190,6 +222,28 @@ def _add_seat_outcomes(data: Data, frame: pd.DataFrame, role: str, outcomes: dic
         outcomes[f"{role}_{name}"] = label(f"{role}_{name}")
         if data.kind("seats", name) == "boolean":
             shares.add(f"{role}_{name}")
+
+
+def without_unverified(data: Data, frame: pd.DataFrame) -> pd.DataFrame | None:
+    """Return the rows without imported matches marked as unverified; None if there are none, or no others."""
+    if not data.has("matches", "unverified"):
+        return None
+    rows = data.table("matches", ["match", "unverified"])
+    unverified = set(rows["match"][rows["unverified"].notna() & (rows["unverified"] != "")])
+    verified = frame[~frame["match"].isin(unverified)]
+    return verified if unverified and len(verified) else None
+
+
+FAR = 10
+"""Values further than so many interquartile ranges from the quartiles are reported, and left out as a check."""
+FEW = 0.05
+
+
+def far(values: pd.Series) -> pd.Series:
+    """Return which values are far from the quartiles; if half of all values are equal, only a few can be."""
+    low, high = values.quantile([0.25, 0.75])
+    is_far = (values < low - FAR * (high - low)) | (values > high + FAR * (high - low))
+    return is_far & (high > low or is_far.mean() < FEW)
 
 
 # ---- estimates by group -------------------------------------------------------------------------------------
@@ -238,14 +292,19 @@ class Groups:
         order = order[~np.isnan(values[order])]
         return values[order], self.code[order], self.cluster[order]
 
-    def estimates(self, outcome: str, *, share: bool, level: float) -> pd.DataFrame:
+    def estimates(
+        self, outcome: str, *, share: bool, level: float, bounds: tuple[float | None, float | None] = (None, None)
+    ) -> pd.DataFrame:
         """Return an outcome's mean or share in each group, with its interval (see `toolbox.dependence`).
 
         Rows without the outcome are ignored.
 
+        Args:
+            bounds: the smallest and largest possible value, None if there is none.
+
         Returns:
-            `levels` with n, estimate, sd, median, smallest, largest, clusters, missing, se, low, high, and note: why
-            there is no interval.
+            `levels` with n, estimate, sd, median, smallest, largest, clusters, missing, se, low, high, method, and
+            note: why there is no interval.
         """
         values, code, cluster = self.values(outcome)
         groups = len(self.levels)
@@ -263,20 +322,31 @@ class Groups:
             mean = smallest + np.bincount(code, values - smallest[code], groups) / n
             deviations = values - mean[code]
             sd = np.sqrt(np.bincount(code, deviations**2, groups) / np.where(n > 1, n - 1, np.nan))
+        low, high = (end if own is None else own for own, end in zip(bounds, (-np.inf, np.inf), strict=True))
         found = mean_intervals(mean, deviations, code, cluster, share=share, units_in_all=len(np.unique(cluster)),
-                               level=level)  # fmt: skip
+                               level=level, bounds=(low, high))  # fmt: skip
         exact = self.exact & has_values
+        method = np.where(np.isnan(found["low"]), "none", "Wilson" if share else "CR3")
         return self.levels.assign(
             n=n, estimate=mean, sd=sd, median=np.nan if share else (lower + upper) / 2, smallest=smallest,
             largest=largest, clusters=found["clusters"], missing=np.bincount(self.code, minlength=groups) - n,
             **{name: np.where(exact, np.nan, found[name]) for name in ("se", "low", "high")},
+            method=np.where(exact, "exact", method),
             note=np.where(exact, ALWAYS_THE_SAME, np.where(has_values, found["note"], NO_OBSERVATIONS)),
         )  # fmt: skip
 
 
-def estimates(frame: pd.DataFrame, by: Sequence[str], outcome: str, *, share: bool, level: float) -> pd.DataFrame:
+def estimates(
+    frame: pd.DataFrame,
+    by: Sequence[str],
+    outcome: str,
+    *,
+    share: bool,
+    level: float,
+    bounds: tuple[float | None, float | None] = (None, None),
+) -> pd.DataFrame:
     """Return the estimates of an outcome, one row per group; see `Groups.estimates`."""
-    return Groups(frame, by).estimates(outcome, share=share, level=level)
+    return Groups(frame, by).estimates(outcome, share=share, level=level, bounds=bounds)
 
 
 def grouped(frame: pd.DataFrame, *by: str, sort: bool = True) -> Any:
@@ -300,16 +370,16 @@ def by_group(
     return pd.DataFrame([dict(zip(by, levels, strict=True)) | {**row} for levels, row in found if row is not None])
 
 
-IN_SHORT = ("n", "estimate", "se", "low", "high", "clusters", "note")
+IN_SHORT = ("n", "estimate", "se", "low", "high", "clusters", "method", "note")
 
 
 def share_of(frame: pd.DataFrame, outcome: str, *, level: float) -> dict[str, Any]:
-    """Return the share of all rows with the outcome: n, estimate, se, low, high, clusters and note."""
+    """Return the share of all rows with the outcome: n, estimate, se, low, high, clusters, method and note."""
     return _overall(frame, outcome, share=True, level=level)
 
 
 def mean_of(frame: pd.DataFrame, outcome: str, *, level: float) -> dict[str, Any]:
-    """Return the mean of the outcome over all rows: n, estimate, se, low, high, clusters and note."""
+    """Return the mean of the outcome over all rows: n, estimate, se, low, high, clusters, method and note."""
     return _overall(frame, outcome, share=False, level=level)
 
 
@@ -417,5 +487,17 @@ def quantiles(frame: pd.DataFrame, by: Sequence[str], column: str, names: Mappin
 
 def with_holm(frame: pd.DataFrame) -> pd.DataFrame:
     """Return the rows with Holm-adjusted p-values, `p_holm`, over all rows with a `p`."""
-    adjusted = holm([finite(value) for value in frame["p"]]) if len(frame) else []
-    return frame.assign(p_holm=pd.Series(adjusted, index=frame.index, dtype="float64"))
+    return _adjusted(frame, "p_holm", holm)
+
+
+EXPLORATORY = "Exploratory: q is Benjamini and Hochberg's, over the whole table."
+
+
+def with_q(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows with Benjamini and Hochberg's q-values, `q`, over all rows with a `p`."""
+    return _adjusted(frame, "q", q_values)
+
+
+def _adjusted(frame: pd.DataFrame, name: str, adjust: Callable[..., list[float | None]]) -> pd.DataFrame:
+    adjusted = adjust([finite(value) for value in frame["p"]]) if len(frame) else []
+    return frame.assign(**{name: pd.Series(adjusted, index=frame.index, dtype="float64")})

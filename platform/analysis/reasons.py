@@ -19,6 +19,15 @@ REASONS: Mapping[str, str] = {
 }  # fmt: skip
 
 
+WITHOUT_TREATMENT = frozenset({"pilot", "demo", "simulated", "not_begun", "no_match"})
+"""Reasons why a match never was part of the study's comparison; all others arise after people were randomised."""
+
+
+def without_treatment(reasons: str) -> bool:
+    """Return whether one of these reasons, separated by semicolons, is a `WITHOUT_TREATMENT`."""
+    return not WITHOUT_TREATMENT.isdisjoint(reasons.split(";"))
+
+
 def reason(name: str) -> str:
     """Return a readable form of the name that the exporter gives a reason."""
     return REASONS.get(name, name.replace("_", " "))

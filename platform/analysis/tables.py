@@ -76,12 +76,13 @@ COMMON = {
         text("player", "Player"), text("model", "Model"), count("n", "n"), count("clusters", "Units"),
         count("components", "Units"), number("estimate", "Estimate"), number("se", "SE"), number("low", "Low"),
         number("high", "High"), number("sd", "SD"), number("q1", "25 %"), number("median", "Median"),
-        number("q3", "75 %"), Column("p", "p", "p"), Column("p_holm", "p, Holm", "p"), count("missing", "Missing"),
+        number("q3", "75 %"), Column("p", "p", "p"), Column("p_holm", "p, Holm", "p"), Column("q", "q", "p"),
+        text("method", "Method"), count("missing", "Missing"),
         NOTE,
     )
 }  # fmt: skip
 """Columns that have the same label in most tables; a table names them."""
-NUMBERS = ("estimate", "se", "low", "high", "p", "df", "n", "clusters", "components", "method", "note")
+NUMBERS = ("estimate", "se", "low", "high", "p", "q", "df", "n", "clusters", "components", "method", "note")
 """What `results.json` says of an estimate."""
 
 

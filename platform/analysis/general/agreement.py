@@ -9,10 +9,11 @@ import pandas as pd
 
 from analysis.data import Data
 from analysis.errors import SkippedError
-from analysis.frames import UNITS, share_of, shares, with_dependence
+from analysis.frames import UNITS, share_of, shares, times_drawn, with_dependence
 from analysis.options import Options
 from analysis.results import Analysis, Result
 from analysis.tables import Chart, Table, count, number, share, text
+from analysis.toolbox.dependence import FEWEST_UNITS
 
 FLAGS = ("agreement", "trade")
 DECISIONS = ("move_decision", "move_accept", "move_answer")
@@ -24,7 +25,7 @@ LOG_RATIO = 100
 
 
 def run(data: Data, options: Options) -> Result:
-    """Return the share of matches without agreement after each round, and acceptance rates by decile of the offer."""
+    """Return the share of matches without agreement after each round, and acceptance rates by what was offered."""
     flag = next(name for name in FLAGS if data.has("matches", name))
     matches = data.table("matches", ["match", flag]).rename(columns={flag: "agreed"}).astype({"agreed": "float64"})
     if not matches["agreed"].notna().any():
@@ -36,26 +37,27 @@ def run(data: Data, options: Options) -> Result:
     if still_open is not None:
         tables.append(Table(
             "open", "Matches without agreement after each round",
-            [count("round", "Round"), count("n", "Matches"), count("open", "Without agreement"),
-             share("estimate", "Share"), "low", "high", "note"],
+            [count("round", "Round"), count("n", "Still playing"), count("agreed", "Agreed in it"),
+             share("estimate", "Share open"), "low", "high", "clusters", "method", "note"],
             still_open,
+            note="Kaplan–Meier: a match that ends without agreement leaves at its end.",
             charts=[Chart("lines", x="round", titles={"y": "Share without agreement"}, domain=(0, 1))],
         ))  # fmt: skip
     else:
         warnings.append("Decisions do not record a round, so there is no curve over rounds.")
     answers = [*_answers(data)]
     if answers:
-        rows = _deciles(with_dependence(data, pd.concat(answers, ignore_index=True)), options)
+        rows = _by_offer(with_dependence(data, pd.concat(answers, ignore_index=True)), options)
         tables.append(Table(
             "offers", "Acceptance by size of the offer",
-            [text("role", "Responder"), text("field", "Offer"), count("decile", "Decile"),
+            [text("role", "Responder"), text("field", "Offer"), count("bin", "Group"),
              number("offered", "Mean offer"), count("n", "Offers"), share("estimate", "Accepted"), "low", "high",
-             "note"],
+             "clusters", "method", "note"],
             rows,
-            note="Offers are divided into deciles for each role; equal offers are in the same group. The size of an "
-            "offer is what the responder would get.",
+            note=f"With fewer than {DECILES} different offers to a role each is a group, else deciles are; equal "
+            "offers are in the same group. The size of an offer is what the responder would get.",
             charts=[Chart("lines", title="Share of offers accepted, by size", x="offered", colour="role", facet="field",
-                        players=data.roles, titles={"x": "Mean offer in the decile", "y": "Share accepted"},
+                        players=data.roles, titles={"x": "Mean offer", "y": "Share accepted"},
                         domain=(0, 1), log_x=_needs_log_axis(rows["offered"]))],
         ))  # fmt: skip
     return Result(tables, numbers=numbers, warnings=warnings)
@@ -73,11 +75,39 @@ def _without_agreement(data: Data, matches: pd.DataFrame, options: Options) -> p
     ended = matches[matches["agreed"].notna()].join(last.rename("last"), on="match").dropna(subset=["last"])
     if not len(ended):
         return None
-    agreed_in = ended["last"].astype("int64").where(ended["agreed"] > 0, MAX_ROUNDS + 1)
-    rounds = range(min(int(ended["last"].max()), MAX_ROUNDS) + 1)
-    rows = [share_of(ended.assign(open=(agreed_in > end).astype("float64")), "open", level=options.level)
-            for end in rounds]  # fmt: skip
-    return pd.DataFrame(rows).assign(round=rounds, open=[int((agreed_in > end).sum()) for end in rounds])
+    last_round, has_agreed = ended["last"].astype("int64").to_numpy(), ended["agreed"].to_numpy() > 0
+    units = np.unique(ended["cluster"], return_inverse=True)[1]
+    rounds = np.arange(min(int(last_round.max()), MAX_ROUNDS) + 1)
+    agreed, playing = (np.zeros((units.max() + 1, len(rounds))) for _count in range(2))
+    for found, here in ((agreed, (last_round[:, None] == rounds) & has_agreed[:, None]),
+                        (playing, last_round[:, None] >= rounds)):  # fmt: skip
+        np.add.at(found, units, here)
+    drawn = _still_open(agreed, playing, times_drawn(len(agreed), options.draws, options.seed))
+    low, high = np.nanquantile(drawn, [(1 - options.level) / 2, (1 + options.level) / 2], axis=0)
+    rows = []
+    for end, estimate in zip(rounds, _still_open(agreed, playing, np.ones((1, len(agreed))))[0], strict=True):
+        if len(agreed) < FEWEST_UNITS or not (~has_agreed & (last_round < end)).any():
+            # Until a match leaves without agreement, this is a share.
+            is_open = ended.assign(open=1.0 - (has_agreed & (last_round <= end)))
+            rows.append(share_of(is_open, "open", level=options.level))
+        else:
+            rows.append({"low": low[end], "high": high[end], "clusters": len(agreed), "method": "bootstrap"})
+        rows[-1] |= {"estimate": estimate, "n": int(playing[:, end].sum()), "round": int(end),
+                     "agreed": int(agreed[:, end].sum())}  # fmt: skip
+    return pd.DataFrame(rows)
+
+
+def _still_open(agreed: np.ndarray, playing: np.ndarray, times: np.ndarray) -> np.ndarray:
+    """Return the share still open after each round (Kaplan–Meier), in each draw of units.
+
+    Args:
+        agreed, playing: each unit's matches that agreed in each round, and that had not ended before it.
+        times: how often each unit is drawn, of shape (draws, units).
+    """
+    with np.errstate(invalid="ignore", divide="ignore"):
+        left = 1 - (times @ agreed) / (times @ playing)
+    shares: np.ndarray = np.cumprod(np.where(np.isnan(left), 1, left), axis=1)
+    return shares
 
 
 def _answers(data: Data) -> Iterator[pd.DataFrame]:
@@ -105,15 +135,17 @@ def _answers(data: Data) -> Iterator[pd.DataFrame]:
                 })  # fmt: skip
 
 
-def _deciles(answers: pd.DataFrame, options: Options) -> pd.DataFrame:
-    """Return the share accepted in each decile of the offers of a field to a role."""
+def _by_offer(answers: pd.DataFrame, options: Options) -> pd.DataFrame:
+    """Return the share accepted of each offer, or in each decile of the offers, of a field to a role."""
     rows = []
     for (field, role), offers in answers.groupby(["field", "role"]):
+        distinct = np.unique(offers["offered"])
         edges = np.unique(np.quantile(offers["offered"], np.linspace(0, 1, DECILES + 1)[1:-1]))
-        offers = offers.assign(decile=np.searchsorted(edges, offers["offered"], side="left") + 1)
-        found = shares(offers, ["decile"], "accepted", level=options.level)
-        means = offers.groupby("decile")["offered"].mean()
-        rows.append(found.drop(columns="number").join(means, on="decile").assign(field=str(field), role=str(role)))
+        edges = distinct[:-1] if len(distinct) < DECILES else edges
+        offers = offers.assign(bin=np.searchsorted(edges, offers["offered"], side="left") + 1)
+        found = shares(offers, ["bin"], "accepted", level=options.level)
+        means = offers.groupby("bin")["offered"].mean()
+        rows.append(found.drop(columns="number").join(means, on="bin").assign(field=str(field), role=str(role)))
     return pd.concat(rows, ignore_index=True)
 
 
@@ -127,8 +159,9 @@ ANALYSES = [
         title="Agreement",
         question="When do players agree, and which offers are accepted?",
         method=(
-            "Share of matches without agreement after each round; share of offers accepted, by decile of what the "
-            f"responder would get; Wilson intervals over independent units. {UNITS}"
+            "Share of matches without agreement after each round (Kaplan–Meier; bootstrap over units once matches have "
+            "ended without agreement); share of offers accepted, by what the responder would get; Wilson intervals "
+            f"over independent units. {UNITS}"
         ),
         columns={"matches": ["match"], "decisions": ["match", "role", "move_number"]},
         applies=_applies,

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from analysis.data import Data
-from analysis.frames import at_level, shares_by_each, sorted_levels, with_holm
+from analysis.data import CONFIG, FACTOR, Data
+from analysis.errors import SkippedError
+from analysis.frames import at_level, ranks, shares_by_each, sorted_levels, with_q
 from analysis.general.people import STARTED_STAGES, factors, participants
 from analysis.options import Options
+from analysis.reasons import WITHOUT_TREATMENT, reason
 from analysis.report import STAGES
 from analysis.results import Analysis, Result
 from analysis.tables import Chart, Table, count, number, numbers, share, text
@@ -21,16 +24,53 @@ MIN_EXPECTED = 5
 MAX_UNITS = 2_000
 """Above so many units, χ² is divided by the design effect instead of permuting units."""
 DIFFERENT = 0.05
+MANY_POINTS = 0.05
+"""Difference of the shares lost from which Lee bounds stand beside the effects."""
 LOST_DIFFERENTLY, NO_DIFFERENCE, NOBODY_LOST = "lost differently", "no difference found", "nobody was lost"
 EVERYBODY, BEGAN = "everybody randomised", "those who began"
 FLOW = {"arrived": "Randomised", **{stage: STAGES[stage] for stage in ("consented", "began", "finished")},
         "in_dataset": "Analysed"}  # fmt: skip
 
 
+@dataclass(frozen=True)
+class Loss:
+    """How the people randomised were lost by the levels of a factor.
+
+    Attributes:
+        people: everybody randomised, with `lost` and the factor's levels.
+        matters: whether they were lost differently, or the shares lost differ by more than 5 points.
+    """
+
+    people: pd.DataFrame
+    matters: bool
+
+
+def losses(data: Data, options: Options) -> dict[str, Loss]:
+    """Return how people were lost, by each factor or parameter between participants; none without participants."""
+    if not data.has("participants", "stage", "cell", "version", "in_dataset", "participant"):
+        return {}
+    try:
+        people = _lost(data)
+    except SkippedError:
+        return {}
+    found = {}
+    for name in map(str, people.columns):
+        if name.startswith((FACTOR, CONFIG)) and people[name].nunique() > 1:
+            groups = people[["lost", "cluster"]].assign(level=people[name]).dropna(subset=["level"])
+            p, rates = _test(groups, options)["p"], groups.groupby("level")["lost"].mean()
+            found[name] = Loss(people, bool((p or 1) < DIFFERENT or rates.max() - rates.min() > MANY_POINTS))
+    return found
+
+
+def _lost(data: Data) -> pd.DataFrame:
+    """Return everybody randomised; `lost` is 1 if they are not analysed, such as if a partner's leaving ended it."""
+    people = participants(data, *(name for name in ("reasons",) if data.has("participants", name)))
+    return people.assign(lost=1.0 - people["in_dataset"].fillna(False).astype("float64"))
+
+
 def run(data: Data, options: Options) -> Result:
     """Return the share of people not analysed, of everybody randomised and of those who began, by each factor."""
-    people = participants(data)
-    people["lost"] = 1.0 - people["in_dataset"].fillna(False).astype("float64")
+    people = _lost(data)
     parts: list[pd.DataFrame] = []
     tests: list[dict[str, Any]] = []
     named: dict[str, Any] = {}
@@ -49,31 +89,43 @@ def run(data: Data, options: Options) -> Result:
             nothing = NO_DIFFERENCE if rows["lost"].any() else NOBODY_LOST
             tests.append({**test, "verdict": LOST_DIFFERENTLY if is_different else nothing})
             named[f"{prefix}{heading}"] = {"estimate": test["difference"], "low": test["difference_low"],
-                "high": test["difference_high"], "p": test["p"], "n": len(rows)}  # fmt: skip
+                "high": test["difference_high"], "p": test["p"], "n": len(rows), "method": test["test"],
+                "clusters": int(groups["cluster"].nunique())}  # fmt: skip
     shares = pd.concat(parts, ignore_index=True)
-    drawn = shares[shares["of"] == EVERYBODY]
+    drawn, arms = shares[shares["of"] == EVERYBODY], _arms(people)
     tables = [
         Table("arms", "People by arm, from randomised to analysed",
-              [text("arm", "Cell"), *(count(stage, title) for stage, title in FLOW.items())], _arms(people)),
+              [text("arm", "Cell"), *(count(stage, title) for stage, title in FLOW.items())], arms,
+              charts=[Chart("bars", name="flow", title="Share of everybody randomised who reached each stage, by arm",
+                            y="stage", facet="arm", rows=_long(arms), titles={"x": "Share of those randomised"},
+                            most={"facet": 8})]),
         Table("shares", "People who are not analysed",
               [text("of", "Of"), text("factor", "By"), text("level", "Group"), count("n", "People"),
-               count("lost", "Not analysed"), share("estimate", "Share"), "low", "high", "note"],
+               count("lost", "Not analysed"), share("estimate", "Share"), "low", "high", "clusters", "note"],
               shares,
               charts=[Chart("dots", title="Attrition: share of everybody randomised who is not analysed", y="where",
                           titles={"x": "Share not analysed"}, line=shares["estimate"].iloc[0],
                           rows=drawn.assign(where=at_level(drawn)))]),
     ]  # fmt: skip
+    if len(exclusions := _exclusions(people)):
+        tables.insert(1, Table(
+            "exclusions", "Why people are not analysed, by arm",
+            [text("arm", "Cell"), text("reason", "Reason"), text("when", "When"), count("people", "People")],
+            exclusions,
+            note="A person may have several reasons. Exclusions after randomisation can depend on the arm: compare "
+            "effects with and without them, and see the Lee bounds.",
+        ))  # fmt: skip
     if tests:
         tables.append(Table(
             "tests", "Tests for differential attrition",
-            [text("of", "Of"), text("factor", "By"), number("chi2", "χ²"), count("df", "df"), "p", "p_holm",
+            [text("of", "Of"), text("factor", "By"), number("chi2", "χ²"), count("df", "df"), "p", "q",
              text("test", "Test"), number("cramers_v", "Cramér's V"), text("groups", "Largest difference"),
              share("difference", "Difference"), share("difference_low", "Low"), share("difference_high", "High"),
              text("verdict", "Verdict")],
-            with_holm(pd.DataFrame(tests)),
-            note=f"If an expected count is below {MIN_EXPECTED}, p is from a permutation test with {PERMUTATIONS:,} "
-            "draws. People who met are permuted together; for many of them, χ² is divided by the design effect "
-            "instead.",
+            with_q(pd.DataFrame(tests)),
+            note=f"Two groups: Fisher's exact test. If an expected count is below {MIN_EXPECTED}, p is from a "
+            f"permutation test with {PERMUTATIONS:,} draws. People who met are permuted together; for many of them, χ² "
+            "is divided by the design effect instead. q is Benjamini and Hochberg's.",
         ))  # fmt: skip
     warnings = [
         f"Of {test['of']}, people were lost differently by {test['factor'].lower()} ({test['groups']}: "
@@ -84,6 +136,18 @@ def run(data: Data, options: Options) -> Result:
     return Result(tables, numbers=named, n=n, warnings=warnings)
 
 
+def _exclusions(people: pd.DataFrame) -> pd.DataFrame:
+    """Return how many people of each arm were lost for each reason, and whether it arose after they were randomised."""
+    if "reasons" not in people:
+        return pd.DataFrame()
+    lost = people[(people["lost"] == 1) & people["reasons"].notna()]
+    each = lost.assign(name=lost["reasons"].str.split(";")).explode("name")
+    counts = each.groupby(["arm", "name"], sort=False).size().rename("people").reset_index()
+    counts = counts.sort_values("arm", key=ranks, kind="stable")
+    when = np.where(counts["name"].isin(WITHOUT_TREATMENT), "no part of the comparison", "after randomisation")
+    return counts.assign(reason=counts["name"].map(reason), when=when).drop(columns="name")
+
+
 def _arms(people: pd.DataFrame) -> pd.DataFrame:
     """Return how many people of each arm reached each stage."""
     place = {stage: place for place, stage in enumerate(STAGES)}
@@ -92,9 +156,16 @@ def _arms(people: pd.DataFrame) -> pd.DataFrame:
     return counts.loc[sorted_levels(people["arm"])].rename_axis("arm").reset_index()
 
 
+def _long(arms: pd.DataFrame) -> pd.DataFrame:
+    """Return the arms' numbers by stage as shares of those randomised."""
+    rows = arms.melt("arm", var_name="key", value_name="n").join(arms.set_index("arm")["arrived"], on="arm")
+    return rows.assign(stage=rows["key"].map(FLOW), estimate=rows["n"] / rows["arrived"])
+
+
 def _test(groups: pd.DataFrame, options: Options) -> dict[str, Any]:
     """Return the test of attrition by level, for people who may have met."""
     from scipy.stats import chi2 as chi2_distribution
+    from scipy.stats import fisher_exact
 
     level, unit = (np.unique(groups[name].astype("str"), return_inverse=True)[1] for name in ("level", "cluster"))
     lost = groups["lost"].to_numpy()
@@ -104,6 +175,8 @@ def _test(groups: pd.DataFrame, options: Options) -> dict[str, Any]:
     first = level[np.unique(unit, return_index=True)[1]]
     if found["chi2"] is None:
         test = ""
+    elif size.max() == 1 and counts.shape == (2, 2):
+        found["p"], test = float(fisher_exact(counts).pvalue), "Fisher"
     elif size.max() > 1 and (first[unit] == level).all():
         if len(size) <= MAX_UNITS:
             found["p"], test = _permuted(found["chi2"], first, size, lost_per_unit, rng), "permutation of units"
@@ -160,9 +233,9 @@ ANALYSES = [
         question="Do some cells lose more people than others?",
         method=(
             "Share of people who are not analysed, of everybody randomised (placed in a cell) and of those who began; "
-            "Wilson intervals over independent units. For each factor, a χ² test (a permutation test if expected "
-            "counts are small or people met), Cramér's V, and the largest difference with an interval from leaving "
-            "out one unit at a time."
+            "Wilson intervals over independent units. For each factor, Fisher's exact test or a χ² test (a permutation "
+            "test if expected counts are small or people met), Cramér's V, and the largest difference with an interval "
+            "from leaving out one unit at a time."
         ),
         needs="people",
         columns={"participants": ["stage", "cell", "version", "role", "in_dataset"]},

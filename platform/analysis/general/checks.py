@@ -34,7 +34,8 @@ def run(data: Data, options: Options) -> Result:
     table = Table(
         "passed", "Attention checks passed by those who reached them",
         [text("check", "Check"), text("by", "By"), text("level", "Group"), count("n", "Reached"),
-         count("passed", "Passed"), share("estimate", "Share"), "low", "high", "note"],
+         count("passed", "Passed"), share("estimate", "Share"), "low", "high", "clusters", "method",
+         "note"],
         rows.rename(columns={"factor": "by", "number": "passed"}),
         charts=[Chart("bars", title="Attention checks passed", y="who", facet="check",
                       titles={"x": "Share that passed"},
@@ -49,7 +50,8 @@ ANALYSES = [
         id="general.checks",
         title="Attention checks",
         question="Who passed the attention checks?",
-        method="Pass rates among those who reached a check, with Wilson intervals over people who did not meet.",
+        method="Pass rates among those who reached a check, with Wilson intervals over independent units: people who "
+        "met are one.",
         needs="people",
         columns={"participants": ["cell", "role"]},
         run=run,

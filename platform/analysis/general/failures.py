@@ -34,7 +34,8 @@ def run(data: Data, options: Options) -> Result:
     table = Table(
         "shares", "Failures of language models",
         ["model", text("what", "Failure"), text("of", "Share"), "n", count("count", "Number"),
-         share("estimate", "Share"), "low", "high", "clusters", "note"],
+         share("estimate", "Share"), "low", "high", "clusters", "method",
+         "note"],
         rows.sort_values("model", kind="stable"),
         note="Includes only matches in the dataset; for matches that models could not finish, see excluded_calls.csv.",
         charts=[Chart("bars", y="model", facet="label",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ import pandas as pd
 
 from analysis.data import HUMAN, Data, label
 from analysis.errors import SkippedError
-from analysis.frames import UNITS, Unit, estimates, matches, roles_by_kind, seats, with_holm
+from analysis.frames import EXPLORATORY, UNITS, Unit, estimates, matches, roles_by_kind, seats, with_holm, with_q
 from analysis.options import Options
 from analysis.results import Analysis, Result
 from analysis.tables import Chart, Table, count, number, text
@@ -34,10 +35,11 @@ def run(data: Data, options: Options) -> Result:
         for outcome, heading in unit.outcomes.items():
             for against in [MODELS, *(models if len(models) > 1 else [])]:
                 subset = common if against == MODELS else common[common["who"].isin([HUMAN, against])]
-                difference = _difference(subset, outcome, options.level)
+                difference = _difference(subset, outcome, unit.ranges[outcome], options.level)
                 if difference:
                     rows.append({"role": role, "outcome": heading, "key": outcome, "against": against, **difference})
-            by_side = estimates(sides, ["side"], outcome, share=outcome in unit.shares, level=options.level)
+            by_side = estimates(sides, ["side"], outcome, share=outcome in unit.shares, level=options.level,
+                                bounds=unit.ranges[outcome])  # fmt: skip
             means.append(by_side.assign(role=role, outcome=heading))
     if not rows:
         raise SkippedError(
@@ -50,10 +52,10 @@ def run(data: Data, options: Options) -> Result:
         "differences", "People minus models in the same situation",
         ["role", "outcome", text("against", "People minus"), count("people", "People, n"),
          count("models", "Models, n"), count("strata", "Strata"), number("estimate", "Difference"), "se", "low", "high",
-         "p", "p_holm", "components", "note"],
-        differences.assign(p_holm=pd.concat([*adjusted, differences["p"][differences["against"] == MODELS]])),
-        note="Units: independent units on the smaller side. Holm's adjustment is over the models for the same role "
-        "and outcome.",
+         "p", "p_holm", "q", "components", "method", "note"],
+        with_q(differences).assign(p_holm=pd.concat([*adjusted, differences["p"][differences["against"] == MODELS]])),
+        note=f"{EXPLORATORY} Units: independent units on the smaller side. Holm's adjustment is over the models for "
+        "the same role and outcome.",
         charts=[Chart("dots", name="means", title="People and models in the same situation", y="role", colour="side",
                     facet="outcome", titles={"x": "Mean or share"}, most={"facet": 8},
                     rows=pd.concat(means)[["role", "outcome", "side", "estimate", "low", "high"]])],
@@ -90,7 +92,7 @@ def _by_role(data: Data) -> Iterator[tuple[str, Unit]]:
 
 
 def _known(unit: Unit, frame: pd.DataFrame, outcomes: Any) -> Unit:
-    return Unit(unit.name, frame[frame["who"].notna()], outcomes, unit.config, unit.players, unit.shares)
+    return replace(unit, frame=frame[frame["who"].notna()], outcomes=outcomes)
 
 
 def _in_shared_strata(frame: pd.DataFrame) -> pd.DataFrame | None:
@@ -100,7 +102,9 @@ def _in_shared_strata(frame: pd.DataFrame) -> pd.DataFrame | None:
     return frame[is_shared] if is_shared.any() else None
 
 
-def _difference(frame: pd.DataFrame, outcome: str, level: float) -> dict[str, Any] | None:
+def _difference(
+    frame: pd.DataFrame, outcome: str, bounds: tuple[float | None, float | None], level: float
+) -> dict[str, Any] | None:
     """Return OLS of the outcome on a human dummy and stratum dummies, over independent units."""
     rows = _in_shared_strata(frame[frame[outcome].notna()])
     if rows is None:
@@ -108,7 +112,8 @@ def _difference(frame: pd.DataFrame, outcome: str, level: float) -> dict[str, An
     human = (rows["who"] == HUMAN).astype("float64")
     people, strata = int(human.sum()), rows["stratum"]
     return {
-        **within(human.to_numpy(), *(rows[name].to_numpy() for name in (outcome, "stratum", "cluster")), level=level),
+        **within(human.to_numpy(), *(rows[name].to_numpy() for name in (outcome, "stratum", "cluster")), level=level,
+                 bounds=bounds),
         "people": people, "models": len(rows) - people, "strata": strata.nunique(),
     }  # fmt: skip
 

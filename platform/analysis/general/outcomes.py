@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -11,20 +12,35 @@ import pandas as pd
 
 from analysis.data import Data
 from analysis.errors import SkippedError
-from analysis.frames import LARGE, UNITS, Groups, Unit, at_level, median_interval, ranks, units
+from analysis.frames import (
+    FAR,
+    LARGE,
+    UNITS,
+    Groups,
+    Unit,
+    at_level,
+    far,
+    median_interval,
+    ranks,
+    units,
+    without_unverified,
+)
 from analysis.options import Options
 from analysis.results import Analysis, Result
 from analysis.tables import Chart, Table, number, numbers, text
+from analysis.toolbox.dependence import FEWEST_ON_A_SIDE
 
 MAX_DOTS = 16
 MAX_MEDIANS = 600
 """Maximum number of rows for which intervals of medians are computed."""
 MAX_CELLS = 5_000
+UNEVENLY = 0.1
+"""Difference of the shares missing of which the report warns."""
 NOBODY = "none"
 """The player of a seat that some matches do not have."""
 ALL, VERIFIED = "All matches", "Without unverified ones"
 COLUMNS = (
-    "outcome", text("measure", "Measure"), "n", "clusters", "estimate", "low", "high", "sd", "median",
+    "outcome", text("measure", "Measure"), "n", "clusters", "estimate", "low", "high", "method", "sd", "median",
     number("median_low", "Median, low"), number("median_high", "Median, high"), "missing", "note",
 )  # fmt: skip
 
@@ -46,16 +62,18 @@ def run(data: Data, options: Options) -> Result:
             warnings.append(
                 f"There are more than {MAX_CELLS:,} cells, so the table of cells distinguishes parameters only."
             )
-        verified = _verified(data, unit)
+        verified = without_unverified(data, unit.frame)
         cells = _rows(unit, by, options) if by else overall
         factors = pd.concat([
             overall.assign(factor=ALL, level=""),
-            *([] if verified is None else [_rows(verified, [], options).assign(factor=VERIFIED, level="")]),
+            *([] if verified is None else
+              [_rows(replace(unit, frame=verified), [], options).assign(factor=VERIFIED, level="")]),
             *(_rows(unit, [name], options).rename(columns={name: "level"}).assign(factor=unit.heading(name))
               for name in unit.factors),
         ])  # fmt: skip
         suffix, of = ("", "matches") if unit.name == "match" else ("_seats", "seats")
         drawn = _chart(unit, by, cells, factors, f"outcomes{suffix}")
+        warnings += [*_small_cells(unit), *_unevenly_missing(unit), *_far_values(unit)]
         headings = [text(name, unit.heading(name)) for name in by]
         tables.append(Table(f"cells{suffix}", f"Outcomes by cell (observations: {of})", [*headings, *COLUMNS], cells,
                             charts=[drawn]))  # fmt: skip
@@ -75,7 +93,7 @@ def _rows(unit: Unit, by: Sequence[str], options: Options) -> pd.DataFrame:
     for name, heading in unit.outcomes.items():
         share = name in unit.shares
         medians = _medians(groups, name, options) if few and not share else np.full((len(groups.levels), 2), np.nan)
-        parts.append(groups.estimates(name, share=share, level=options.level).assign(
+        parts.append(groups.estimates(name, share=share, level=options.level, bounds=unit.ranges[name]).assign(
             outcome=heading, key=name, measure="share" if share else "mean", median_low=medians[:, 0],
             median_high=medians[:, 1],
         ))  # fmt: skip
@@ -97,14 +115,42 @@ def _medians(groups: Groups, name: str, options: Options) -> np.ndarray:
     return intervals
 
 
-def _verified(data: Data, unit: Unit) -> Unit | None:
-    """Return the unit without imported matches marked as unverified; None if there are none."""
-    if not data.has("matches", "unverified"):
-        return None
-    rows = data.table("matches", ["match", "unverified"])
-    unverified = set(rows["match"][rows["unverified"].notna() & (rows["unverified"] != "")])
-    verified = unit.frame[~unit.frame["match"].isin(unverified)]
-    return replace(unit, frame=verified) if unverified and len(verified) else None
+def _small_cells(unit: Unit) -> Iterator[str]:
+    """Yield warnings about combinations of levels with few units or none."""
+    by = [name for name in unit.factors if name in unit.config]
+    if not by:
+        return
+    of = f"{', '.join(map(unit.heading, by))} ({unit.name}{'es' if unit.name == 'match' else 's'})"
+    sizes = unit.frame.groupby(by)["cluster"].nunique()
+    if few := int((sizes < FEWEST_ON_A_SIDE).sum()):
+        yield f"{few:,} of {len(sizes):,} cells of {of} have fewer than {FEWEST_ON_A_SIDE} independent units."
+    possible = math.prod(unit.frame[name].nunique() for name in by)
+    if len(sizes) < possible <= MAX_CELLS:
+        yield f"{possible - len(sizes):,} of {possible:,} combinations of levels of {of} do not occur."
+
+
+def _unevenly_missing(unit: Unit) -> Iterator[str]:
+    """Yield a warning for each outcome that is missing much more often at one level, or in one cell, than another."""
+    if not unit.factors:
+        return
+    missing = unit.frame[[*unit.outcomes]].isna()
+    missing = missing.loc[:, missing.any()]
+    cells = unit.frame[unit.factors].fillna(NOBODY).agg(", ".join, axis=1) if len(unit.factors) > 1 else None
+    by = {unit.heading(name): unit.frame[name] for name in unit.factors} | ({} if cells is None else {"cell": cells})
+    for heading, levels in by.items():
+        shares = missing.groupby(levels).mean()
+        for name in missing.columns[(shares.max() - shares.min()) > UNEVENLY]:
+            ordered = shares[name].sort_values(kind="stable")
+            yield (f"{unit.outcomes[name]} is missing for {100 * ordered.iloc[-1]:.0f} % at {heading}: "
+                   f"{ordered.index[-1]}, but for {100 * ordered.iloc[0]:.0f} % at {ordered.index[0]}.")  # fmt: skip
+
+
+def _far_values(unit: Unit) -> Iterator[str]:
+    """Yield a warning for each outcome with values very far from the others."""
+    for name, heading in unit.outcomes.items():
+        if name not in unit.shares and (number := int(far(unit.frame[name]).sum())):
+            yield (f"{heading}: {number:,} {'value is' if number == 1 else 'values are'} further than {FAR} "
+                   "interquartile ranges from the quartiles; see the effects with and without.")  # fmt: skip
 
 
 def _chart(unit: Unit, by: Sequence[str], cells: pd.DataFrame, factors: pd.DataFrame, name: str) -> Chart:
@@ -127,7 +173,8 @@ ANALYSES = [
         question="What were the outcomes in each cell, and by each parameter and player separately?",
         method=(
             f"Means, shares and medians of matches, with intervals over independent units. {UNITS} Means: standard "
-            "errors from leaving out one unit at a time (CR3). Shares: Wilson's interval with n divided by the design "
+            "errors from leaving out one unit at a time (CR3), on the logit scale of the outcome's range. Shares: "
+            "Wilson's interval with n divided by the design "
             f"effect. Medians: bootstrap over units (for more than {LARGE:,} values, from the share below). Missing "
             "values are left out and counted."
         ),

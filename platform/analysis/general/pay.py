@@ -8,11 +8,12 @@ import pandas as pd
 
 from analysis.data import Data
 from analysis.errors import SkippedError
-from analysis.frames import level_text
+from analysis.frames import estimates, level_text
+from analysis.general.people import unit_of
 from analysis.options import Options
 from analysis.results import Analysis, Result
-from analysis.tables import Chart, Table, count, number, text
-from analysis.toolbox import mean, pearson
+from analysis.tables import NUMBERS, Chart, Table, count, number, records, text
+from analysis.toolbox import pearson
 from analysis.toolbox.numbers import finite
 
 MEASURES = {"base": "Base", "bonus": "Bonus", "total": "Total", "hourly": "Per hour"}
@@ -32,20 +33,22 @@ def run(data: Data, options: Options) -> Result:
         if is_small:
             warnings.append(f"Hourly pay of fewer than {options.min_group} people is not shown ({currency}).")
         for key, title in MEASURES.items():
-            values = subset[key].dropna().astype("float64")
-            if not len(values) or (key == "hourly" and is_small):
+            rows_of = subset[subset[key].notna()].assign(what=title)
+            if not len(rows_of) or (key == "hourly" and is_small):
                 continue
-            persons = subset["participant"].map(data.person())[values.index]
-            estimate = mean(values.tolist(), clusters=persons.tolist(), level=options.level)
-            spread = {"median": values.median(), "smallest": values.min(), "largest": values.max()}
-            rows.append({"currency": currency, "what": title, "people": len(values), **estimate, **spread})
-            numbers[f"{NUMBER_NAMES[key]} ({currency})"] = estimate
+            found = estimates(rows_of.astype({key: "float64"}), ["what"], key, share=False, level=options.level,
+                              bounds=(0, None))  # fmt: skip
+            rows.append({"currency": currency, "people": len(rows_of), **records(found)[0]})
+            numbers[f"{NUMBER_NAMES[key]} ({currency})"] = {key: rows[-1][key] for key in NUMBERS if key in rows[-1]}
         if announced is not None:
             rows.append({"currency": currency, "what": "Announced average bonus", "estimate": announced})
-        correlation = pearson(subset["bonus"].tolist(), subset["payoff"].tolist(), level=options.level)
+        both = subset.dropna(subset=["bonus", "payoff"])
+        correlation = pearson(both["bonus"].tolist(), both["payoff"].tolist(), units=both["cluster"].nunique(),
+                              level=options.level)  # fmt: skip
         numbers[f"bonus and payoff ({currency})"] = correlation
         what = "Correlation of bonus and payoff"
-        rows.append({"currency": currency, "what": what, **correlation, "people": correlation["n"]})
+        rows.append({"currency": currency, "what": what, "clusters": both["cluster"].nunique(), "method": "Fisher's z",
+                     **correlation, "people": correlation["n"]})  # fmt: skip
         if not is_small:
             name = f"bonus_{level_text(currency).lower()}" if people["currency"].nunique() > 1 else "bonus"
             marks = {"mean": float(subset["bonus"].mean())} | ({} if announced is None else
@@ -57,7 +60,8 @@ def run(data: Data, options: Options) -> Result:
     table = Table(
         "pay", "What people earned",
         [text("currency", "Currency"), text("what", "What"), count("people", "People"), number("estimate", "Mean"),
-         "low", "high", "median", number("smallest", "Smallest"), number("largest", "Largest")],
+         "low", "high", "p", "clusters", "method", "median", number("smallest", "Smallest"),
+         number("largest", "Largest"), "note"],
         pd.DataFrame(rows),
         charts=charts,
     )  # fmt: skip
@@ -75,7 +79,7 @@ def _people(data: Data) -> pd.DataFrame:
     people = payments.reindex(columns=[*payments, *({"payoff"} - set(payments))]).groupby(
         ["participant", "currency"], as_index=False
     ).agg(base=("base", "sum"), bonus=("bonus", "sum"), total=("amount", "sum"), payoff=("payoff", "max"))  # fmt: skip
-    people["hourly"] = float("nan")
+    people = people.assign(hourly=float("nan"), cluster=unit_of(data, people["participant"]).astype("str"))
     if data.has("participants", "participant", "arrived_at", "ended_at"):
         times = data.table("participants", ["participant", "arrived_at", "ended_at"])
         hours = (times["ended_at"] - times["arrived_at"]).dt.total_seconds() / 3600
@@ -98,8 +102,8 @@ ANALYSES = [
         id="general.pay",
         title="Pay",
         question="What did people earn, and how closely does the bonus follow the payoff?",
-        method="Means over participations with t intervals clustered by person; Pearson's correlation with Fisher's z "
-        "interval.",
+        method="Means over participations, with standard errors from leaving out one independent unit at a time (CR3); "
+        "Pearson's correlation with Fisher's z interval for the number of units. People who met are one unit.",
         needs="people",
         columns={"payments": ["participant", "reason", "amount", "currency"]},
         run=run,

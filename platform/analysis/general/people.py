@@ -82,6 +82,19 @@ def _units(data: Data, frame: pd.DataFrame) -> Any:
     return components(len(frame), [[name.map(data.person(), na_action="ignore")], [matches.map(unit).fillna(matches)]])
 
 
+def unit_of(data: Data, participant: pd.Series) -> pd.Series:
+    """Return the independent unit of each participant: that of their matches or, without one, the person."""
+    import pandas as pd
+
+    units: dict[str, int] = {}
+    for role in data.roles:
+        if data.has("matches", f"participant_{role}"):
+            names = data.column("matches", f"participant_{role}")
+            units |= dict(zip(names[names.notna()], data.clusters[names.notna()], strict=True))
+    known = participant.map(units)
+    return pd.Series(known.astype("object").where(known.notna(), participant.map(data.person())), participant.index)
+
+
 def factors(data: Data, frame: pd.DataFrame) -> dict[str, str]:
     """Return the columns by which people are compared, with headings: those that take several values.
 

@@ -9,7 +9,7 @@ import pandas as pd
 
 from analysis.data import HUMAN, Data
 from analysis.errors import SkippedError
-from analysis.frames import UNITS, level_text, sorted_levels, with_dependence
+from analysis.frames import EXPLORATORY, UNITS, level_text, median_interval, sorted_levels, with_dependence, with_q
 from analysis.options import Options
 from analysis.results import Analysis, Result
 from analysis.tables import Chart, Table, number, text
@@ -18,7 +18,7 @@ from analysis.toolbox import effects, survival
 MAX_STEPS = 120
 """Maximum number of steps drawn in a survival curve."""
 MAX_ROUNDS = 30
-QUANTILES = {"low": 0.1, "q1": 0.25, "median": 0.5, "q3": 0.75, "high": 0.9}
+QUANTILES = {"p10": 0.1, "q1": 0.25, "median": 0.5, "q3": 0.75, "p90": 0.9}
 BY = {"role": "Role", "kind": "Kind of move", "round": "Round"}
 
 
@@ -33,9 +33,10 @@ def run(data: Data, options: Options) -> Result:
     curves = _curves(data, turns, options)
     tables = [Table(
         "seconds", "Response times in seconds",
-        [text("by", "By"), text("level", "Group"), text("people", "People"), "n", number("q1", "25 %", "s"),
-         number("median", "Median", "s"), number("q3", "75 %", "s")],
+        [text("by", "By"), text("level", "Group"), text("people", "People"), "n", "clusters", number("q1", "25 %", "s"),
+         number("median", "Median", "s"), "low", "high", number("q3", "75 %", "s")],
         seconds,
+        note="Low and high: interval of the median, by bootstrap over independent units.",
         charts=[Chart("lines", name="unanswered", rows=curves, x="seconds", y="share", colour="role",
                       players=data.roles,
                       title="Share of turns still unanswered, by seconds since the screen was shown",
@@ -47,14 +48,16 @@ def run(data: Data, options: Options) -> Result:
     if n_hidden := int((seconds["people"] == too_few).sum()):
         warnings.append(f"Times of {too_few} people are not shown ({n_hidden} groups).")
     if turns["person"].nunique() >= options.min_group:
-        median = {"estimate": float(answered["seconds"].median()), "n": len(answered)} if len(answered) else {}
-        numbers["median"] = median
+        numbers["median"] = {"estimate": seconds["median"].iloc[0], "method": "bootstrap",
+                             **{name: seconds[name].iloc[0] for name in ("n", "low", "high", "clusters")}}  # fmt: skip
         regression = _regression(answered, options)
         if len(regression):
             tables.append(Table(
                 "regression", "Regression of log(seconds + 1)",
-                [text("term", "Term"), number("estimate", "Effect"), "se", "low", "high", "p", "n", "clusters", "note"],
-                regression,
+                [text("term", "Term"), number("estimate", "Effect"), "se", "low", "high", "p", "q", "n",
+                 "components", "method", "note"],
+                with_q(regression),
+                note=EXPLORATORY,
             ))  # fmt: skip
             numbers |= tables[1].numbers("log seconds: {term}")
     if unanswered := int((~turns["answered"]).sum()):
@@ -104,9 +107,12 @@ def _quartiles(answered: pd.DataFrame, too_few: str, options: Options) -> pd.Dat
             row: dict[str, Any] = {"by": title, "level": level, "people": too_few}
             if people >= options.min_group:
                 spread = {name: here["seconds"].quantile(q) for name, q in QUANTILES.items()}
-                row |= {"people": str(people), "n": len(here), **spread}
+                low, high = median_interval(here["seconds"].to_numpy(), here["cluster"].to_numpy(), draws=options.draws,
+                                            seed=options.seed, level=options.level)  # fmt: skip
+                row |= {"people": str(people), "n": len(here), **spread, "low": low, "high": high,
+                        "clusters": here["cluster"].nunique()}  # fmt: skip
             rows.append(row)
-    return pd.DataFrame(rows, columns=["by", "level", "n", *QUANTILES, "people"])
+    return pd.DataFrame(rows, columns=["by", "level", "n", "clusters", *QUANTILES, "low", "high", "people"])
 
 
 def _regression(answered: pd.DataFrame, options: Options) -> pd.DataFrame:
@@ -115,7 +121,8 @@ def _regression(answered: pd.DataFrame, options: Options) -> pd.DataFrame:
                if 1 < turns[name].nunique() <= MAX_ROUNDS}  # fmt: skip
     if not factors:
         return pd.DataFrame()
-    fit = effects(turns, "log_seconds", factors, group="cluster", level=options.level)
+    fit = effects(turns, "log_seconds", factors, people=["person"], group="cluster", interactions=(),
+                  level=options.level)  # fmt: skip
     return pd.DataFrame(fit["terms"]).assign(n=fit["n"], clusters=fit["clusters"])
 
 

@@ -8,7 +8,7 @@ import pandas as pd
 
 from analysis.data import OUTCOMES, Data
 from analysis.errors import SkippedError
-from analysis.frames import UNITS, estimates, with_dependence, with_holm
+from analysis.frames import EXPLORATORY, UNITS, estimates, with_dependence, with_q
 from analysis.options import Options
 from analysis.results import Analysis, Result
 from analysis.tables import Chart, Table, count, number, text
@@ -28,7 +28,7 @@ def run(data: Data, options: Options) -> Result:
     means, slopes = [], []
     for name in outcomes:
         heading, share = data.heading(name, table), data.kind(table, name) == "boolean"
-        rows = estimates(rounds, ["round"], name, share=share, level=options.level)
+        rows = estimates(rounds, ["round"], name, share=share, level=options.level, bounds=data.range(table, name))
         means.append(rows[rows["n"] > 0].sort_values("round").assign(
             outcome=heading, key=name, measure="share" if share else "mean"))  # fmt: skip
         slopes.append({"outcome": heading, "key": name, **_slope(rounds, name, options.level)})
@@ -39,7 +39,7 @@ def run(data: Data, options: Options) -> Result:
         Table(
             "means", "Means by round",
             ["outcome", count("round", "Round"), text("measure", "Measure"), "n", "clusters",
-             number("estimate", "Mean"), "low", "high", "note"],
+             number("estimate", "Mean"), "low", "high", "method", "note"],
             by_round.sort_values(["outcome", "round"], kind="stable"),
             charts=[Chart("lines", name="rounds", x="round", facet="outcome", titles={"y": "Mean or share"},
                         rows=by_round[by_round["round"] <= MAX_ROUNDS], most={"facet": 8})]
@@ -47,8 +47,9 @@ def run(data: Data, options: Options) -> Result:
         ),
         Table(
             "slopes", "Change per round within a match",
-            ["outcome", number("estimate", "Slope"), "se", "low", "high", "p", "p_holm", "n", "clusters", "note"],
-            with_holm(slopes_frame[slopes_frame["estimate"].notna()]),
+            ["outcome", number("estimate", "Slope"), "se", "low", "high", "p", "q", "n", "clusters", "method", "note"],
+            with_q(slopes_frame[slopes_frame["estimate"].notna()]),
+            note=EXPLORATORY,
         ),
     ]  # fmt: skip
     return Result(tables, numbers=tables[1].numbers("slope of {key}"),
@@ -89,7 +90,7 @@ ANALYSES = [
         question="How do outcomes change over the rounds?",
         method=(
             "Means by round; slopes from OLS on round and match dummies; standard errors from leaving out one "
-            f"independent unit at a time (CR3). {UNITS} P-values raw and Holm-adjusted."
+            f"independent unit at a time (CR3). {UNITS} P-values with q-values (Benjamini and Hochberg)."
         ),
         columns={"matches": ["match"]},
         run=run,

@@ -6,7 +6,7 @@ import pandas as pd
 
 from analysis.data import Data
 from analysis.errors import SkippedError
-from analysis.frames import estimates, quantiles, units
+from analysis.frames import IN_SHORT, estimates, quantiles, units
 from analysis.options import Options
 from analysis.results import Analysis, Result
 from analysis.tables import Chart, Table, count, number, text
@@ -54,7 +54,8 @@ def run(data: Data, options: Options) -> Result:
     if robust is not None:
         table = Table(
             "robustness", "Robustness check: outcomes without the 5 % with the most signals",
-            ["outcome", text("of", "Of"), "n", number("estimate", "Mean or share"), "low", "high", "note"],
+            ["outcome", text("of", "Of"), "n", "clusters", number("estimate", "Mean or share"), "low", "high",
+             "method", "note"],
             robust,
             note="Signals exclude no one from the dataset; this only shows whether results depend on a few people.",
             charts=[Chart("dots", title="Robustness check: with and without the 5 % with the most signals", y="of",
@@ -79,9 +80,10 @@ def _robustness(data: Data, signals: pd.DataFrame, scored: list[str], options: O
         of_people = unit.frame[unit.frame["match"].map(has_person)]
         for of, rows in {"All": of_people, "Without the top 5 %": of_people[~of_people["match"].map(has_top)]}.items():
             for name, heading in unit.outcomes.items() if len(rows) else ():
-                found = estimates(rows.assign(of=of), ["of"], name, share=name in unit.shares, level=options.level)
+                found = estimates(rows.assign(of=of), ["of"], name, share=name in unit.shares, level=options.level,
+                                  bounds=unit.ranges[name])  # fmt: skip
                 parts.append(found.assign(outcome=heading, key=name))
-    return pd.concat(parts)[["outcome", "key", "of", "n", "estimate", "low", "high", "note"]] if parts else None
+    return pd.concat(parts)[["outcome", "key", "of", *IN_SHORT]] if parts else None
 
 
 ANALYSES = [

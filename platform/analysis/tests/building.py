@@ -12,6 +12,8 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from analysis.data import DTYPES, Field, Folder
+
 Rows = Sequence[Mapping[str, Any]]
 CODEBOOK = ("table", "column", "meaning", "kind", "unit", "values")
 TYPES = {"number": pa.float64(), "integer": pa.int64(), "boolean": pa.bool_(), "time": pa.timestamp("us", "UTC")}
@@ -42,6 +44,34 @@ def dataset(folder: Path, tables: Mapping[str, Rows], *, formats: Sequence[str] 
             schema = pa.schema([pa.field(column, TYPES.get(kind, pa.string())) for column, kind in columns.items()])
             pq.write_table(pa.Table.from_pandas(frame.assign(**times), schema), folder / f"{name}.parquet")
     return write_manifest(folder, **manifest)
+
+
+class InMemory(Folder):
+    """A dataset that was never written: tables as lists of rows, whose values determine the kinds.
+
+    Args:
+        values: what the codebook would say of columns' values, such as "from 0; to 1".
+    """
+
+    def __init__(self, tables: Mapping[str, Rows], values: Mapping[str, str] | None = None, **manifest: Any) -> None:
+        super().__init__(Path("memory"), "memory", {"flow": {}, **manifest})
+        kinds = {name: _kinds(rows) for name, rows in tables.items()}
+        frames = {name: pd.DataFrame(rows, columns=list(kinds[name]), dtype="object") for name, rows in tables.items()}
+        self.__dict__ |= {"frames": frames, "kinds": kinds, "values": values or {}}
+
+    def file(self, table: str) -> Path | None:
+        return self.path if table in self.frames else None
+
+    def fields(self, table: str) -> dict[str, Field]:
+        kinds = self.kinds.get(table, {})
+        return {name: Field(kind, values=self.values.get(name, "")) for name, kind in kinds.items()}
+
+    def read(self, table: str, names: Sequence[str]) -> pd.DataFrame:
+        frame = self.frames[table][[*names]]
+        return frame.assign(**{
+            name: pd.to_datetime(frame[name]) if kind == "time" else frame[name].astype(DTYPES.get(kind, "str"))
+            for name, kind in self.kinds[table].items() if name in names
+        })  # fmt: skip
 
 
 def write_manifest(folder: Path, **manifest: Any) -> Path:

@@ -5,6 +5,7 @@ Every function returns a dictionary. An undefined result is None, with a `note` 
 and no data raise an exception.
 """
 
+from analysis.toolbox.bounds import lee_bounds
 from analysis.toolbox.dependence import components, share
 from analysis.toolbox.effects import effects
 from analysis.toolbox.estimates import (
@@ -19,6 +20,7 @@ from analysis.toolbox.estimates import (
     pearson,
     proportion,
     proportion_difference,
+    q_values,
     smd,
     spearman,
     survival,
@@ -33,6 +35,7 @@ from games.social_dilemma.evolution import deviation_ratings
 
 __all__ = [
     "balance", "bootstrap", "components", "correlation_difference", "deviation_ratings", "effects", "holm", "kappa",
-    "mde", "mean", "mean_from_sums", "ols", "paired", "pearson", "plackett_luce", "proportion",
-    "proportion_difference", "pure_nash", "replicator", "share", "smd", "spearman", "survival", "trueskill", "welch",
+    "lee_bounds", "mde", "mean", "mean_from_sums", "ols", "paired", "pearson", "plackett_luce", "proportion",
+    "proportion_difference", "pure_nash", "q_values", "replicator", "share", "smd", "spearman", "survival",
+    "trueskill", "welch",
 ]  # fmt: skip

@@ -41,7 +41,10 @@ def components(n: int, relations: Sequence[Sequence[Any]]) -> np.ndarray:
         if not columns:
             continue
         values = np.concatenate([np.asarray(values, dtype=object) for values in columns])
-        codes, labels = pd.factorize(values)
+        try:
+            codes, labels = pd.factorize(values)
+        except TypeError:  # a value that has no hash, such as a list
+            codes, labels = pd.factorize(np.array([None if value is None else repr(value) for value in values]))
         known = codes >= 0
         rows.append(np.tile(np.arange(n), len(columns))[known])
         nodes.append(total + codes[known])
@@ -84,6 +87,8 @@ class Dependence:
         if replay is not None and n:
             keys = {str(index): pd.factorize(column(rows, name))[0] for index, name in enumerate(cell)}
             frame = pd.DataFrame({**keys, "record": pd.factorize(column(rows, replay))[0]})
+            for name in people:  # what people do alike is no replay
+                frame.loc[pd.notna(column(rows, name)), "record"] = -1
             cells = frame.groupby([*keys], sort=False)["record"] if keys else frame.groupby(lambda _row: 0)["record"]
             one_record = (cells.transform("min") == cells.transform("max")) & (frame["record"] >= 0)
             self.exact = (one_record & (cells.transform("size") > 1)).to_numpy()
@@ -103,16 +108,19 @@ def mean_intervals(
     share: bool,
     units_in_all: int,
     level: float,
+    bounds: tuple[float, float] | None = None,
 ) -> dict[str, np.ndarray]:
     """Return intervals of the means or shares of groups of dependent values.
 
     Means: standard errors from leaving out one unit at a time (CR3), and t with Bell and McCaffrey's degrees of
-    freedom. Shares: Wilson's interval with n divided by the design effect, and t in place of z.
+    freedom, on the logit scale of the range if there is one. Shares: Wilson's interval with n divided by the design
+    effect, and t in place of z; so also for means at an end of the range, where n is the number of units.
 
     Args:
         mean: of each group.
         deviations: of each value from the mean of its group; `code` is its group and `unit` its unit.
         units_in_all: number of units in all rows of the analysis.
+        bounds: the smallest and largest possible value.
 
     Returns:
         clusters, se, df, low and high of each group, NaN if undefined; and note, which says why.
@@ -134,33 +142,62 @@ def mean_intervals(
     note = np.full(groups, "", dtype=object)
     note[2 * largest >= n] = ONE_UNIT_DOMINATES
     note[clusters < FEWEST_ON_A_SIDE] = TOO_FEW_HERE
-    if units_in_all < FEWEST_UNITS and not share:
+    if units_in_all < FEWEST_UNITS:
         note[:] = TOO_FEW
     with np.errstate(invalid="ignore", divide="ignore"):
         if share:
             df = clusters - 1.0
             variance = clusters / df * total(sums**2) / n**2
             effective = np.where(mean * (1 - mean) > 0, np.minimum(n, mean * (1 - mean) / variance), clusters)
-            t = stdtrit(df, (1 + level) / 2)
-            scale = 1 + t * t / effective
-            centre = (mean + t * t / (2 * effective)) / scale
-            half = t * np.sqrt(mean * (1 - mean) / effective + t * t / (4 * effective**2)) / scale
-            low, high = np.clip(centre - half, 0, 1), np.clip(centre + half, 0, 1)
+            low, high = _wilson(mean, effective, stdtrit(df, (1 + level) / 2))
         else:
             others = n[of_pair] - size
             weight = size / others
             variance = (clusters - 1) / clusters * total((sums / others) ** 2)
             squares = total(weight**2)
             df = np.minimum(total(weight) ** 2 / (squares + squares**2 - total(weight**4)), clusters - 1.0)
-            half = stdtrit(df, (1 + level) / 2) * np.sqrt(variance)
+            half, at_end = stdtrit(df, (1 + level) / 2) * np.sqrt(variance), np.zeros(groups, dtype=bool)
             low, high = mean - half, mean + half
-            note[(variance <= 0) & (note == "")] = NO_VARIATION
+            if bounds is not None:
+                low, high = limited(mean, half, *bounds)
+            if bounds is not None and np.isfinite(bounds[1] - bounds[0]):
+                scaled = (mean - bounds[0]) / (bounds[1] - bounds[0])
+                at_end = (np.bincount(code, np.abs(deviations), groups) == 0) & ((scaled == 0) | (scaled == 1))
+                ends = _wilson(scaled, clusters, stdtrit(clusters - 1.0, (1 + level) / 2))
+                low, high = (np.where(at_end, bounds[0] + end * (bounds[1] - bounds[0]), own)
+                             for end, own in zip(ends, (low, high), strict=True))  # fmt: skip
+            note[(variance <= 0) & ~at_end & (note == "")] = NO_VARIATION
         se = np.sqrt(variance)
     undefined_here = note != ""
     return {"clusters": clusters, "note": note} | {
         name: np.where(undefined_here, np.nan, values)
         for name, values in (("se", se), ("df", df), ("low", low), ("high", high))
     }
+
+
+def _wilson(share: np.ndarray, n: np.ndarray, t: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return Wilson's interval of shares of n, with t in place of z."""
+    import numpy as np
+
+    scale = 1 + t * t / n
+    centre = (share + t * t / (2 * n)) / scale
+    half = t * np.sqrt(share * (1 - share) / n + t * t / (4 * n**2)) / scale
+    return np.clip(centre - half, 0, 1), np.clip(centre + half, 0, 1)
+
+
+def limited(mean: Any, half: Any, low: float, high: float) -> tuple[np.ndarray, np.ndarray]:
+    """Return mean ± half within a range: on its logit scale if both ends are finite and the mean is inside it."""
+    import numpy as np
+
+    ends = np.clip(mean - half, low, high), np.clip(mean + half, low, high)
+    width = high - low
+    if not np.isfinite(width) or width <= 0:
+        return ends
+    with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
+        odds, half = (mean - low) / (high - mean), half * width / ((mean - low) * (high - mean))
+        inside = (mean > low) & (mean < high)
+        logit = (high - width / (1 + odds * np.exp(-half)), high - width / (1 + odds * np.exp(half)))
+        return np.where(inside, logit[0], ends[0]), np.where(inside, logit[1], ends[1])
 
 
 def share(

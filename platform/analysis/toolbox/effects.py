@@ -20,9 +20,11 @@ from analysis.toolbox.dependence import (
     TOO_FEW,
     TOO_FEW_HERE,
     Dependence,
+    limited,
 )
-from analysis.toolbox.numbers import Result, Rows, numbers
+from analysis.toolbox.numbers import Result, Rows, column, finite, numbers
 from analysis.toolbox.regression import Coded, Design
+from analysis.toolbox.resampled import randomisation, wild_bootstrap
 
 if TYPE_CHECKING:
     import numpy as np
@@ -31,10 +33,16 @@ SINGULAR = 1e-8
 """Eigenvalues below this are zero: without that unit, some term is not identified."""
 MANY_UNITS, MANY_ON_A_SIDE = 200, 50
 """Above so many units, with so many on either side, the degrees of freedom are those of the units."""
+FEW_UNITS = 20
+"""With fewer units, the wild cluster bootstrap stands beside the jackknife."""
+FEWEST_PEOPLE = 20
+"""Fewest people for leaving out one person at a time."""
 CHUNK = 2_000_000
 """Numbers held at once while units of one size are left out together."""
 MOST_NUMBERS = 10_000_000
 """Size of the matrix from which exact degrees of freedom within strata are not worth their memory."""
+BY_PERSON = "one unit holds half of the observations, so one person at a time was left out: people who met may be alike"
+SMALLEST_P = "by randomisation, p cannot be below {:.3g}"
 
 
 def effects(
@@ -45,15 +53,26 @@ def effects(
     group: str | None = None,
     replay: str | None = None,
     cell: Sequence[str] = (),
+    assignment: Mapping[str, str] | None = None,
+    bounds: tuple[float | None, float | None] | None = None,
+    draws: int = 9999,
+    seed: int = 1,
     *,
-    bounds: tuple[float, float] | None = None,
+    interactions: Sequence[tuple[str, str]] | None = None,
     level: float = 0.95,
 ) -> Result:
     """Return the effects of factors on an outcome (OLS on dummies), with intervals for dependent rows.
 
-    Intervals come from leaving out one unit at a time (CR3) and t with Bell and McCaffrey's degrees of freedom. There
-    is none with fewer than five units or three on either side of a comparison, if one unit holds half of the rows, or
-    if every cell holds one record of agents, because then differences are exact.
+    Two rows are of one unit if a person took part in both, directly or through a chain of others, if they are of one
+    group, or if they repeat one record of agents. The method of a term is the first that applies:
+
+    - "exact": every cell holds one record of agents, so that differences have no interval;
+    - "CR3": one unit at a time is left out, t with Bell and McCaffrey's degrees of freedom; from five units, three in
+      each of the cells compared, and if no unit holds half of the rows;
+    - "randomisation": the assigned units are assigned again within blocks, if `assignment` names them;
+    - "person": one person at a time is left out, if one unit holds half of the rows, the comparison is within it,
+      there are 20 people, and levels were not set by group;
+    - "none": an estimate and a note.
 
     Args:
         factors: reference level of each factor, as in `ols`.
@@ -61,18 +80,30 @@ def effects(
         group: a column; rows with the same value depend on each other.
         replay: a column that is equal for identical records of agents; None if a person played.
         cell: columns that, with the factors, tell apart the configurations in which records are compared.
-        bounds: the smallest and largest possible value of the outcome.
+        assignment: columns with each row's assigned "unit" and, if need be, the "block" within which units were
+            assigned, and the "probability" of the unit's level; without blocks, units with equal probabilities are one.
+        bounds: the smallest and largest possible value of the outcome, None if there is none.
+        draws, seed: of randomisation inference and the wild bootstrap.
+        interactions: pairs of factors; by default, all of which every combination of levels occurs. Their terms come
+            from a second regression that has them all; those of factors are averages over the other factors.
 
     Returns:
-        unit ("component" or "replay"), clusters (number of units), method ("CR3", "exact" or "none"), terms as in
-        `ols`, each also with df, components (units on the smaller side), method and note; n, r2, dropped, warnings,
-        notes.
+        unit ("component" or "replay"), clusters (number of units), method (that of the first term after the intercept
+        that has one), terms as in `ols` (those of interactions "a=x:b=y"), each also with df, components (units in the
+        smallest of the cells compared), method, note, and smallest_p by randomisation; robustness: the terms by the
+        wild cluster bootstrap if there are fewer than 20 units; n, r2, dropped, warnings, notes.
     """
-    return Effects(rows, factors, people, group, replay, cell).on(numbers(rows, outcome), bounds=bounds, level=level)
+    prepared = Effects(rows, factors, people, group, replay, cell, assignment, draws, seed, interactions=interactions)
+    return prepared.on(numbers(rows, outcome), bounds=bounds, level=level)
 
 
 class Effects:
-    """Some rows and factors, prepared for several outcomes; see `effects`."""
+    """Some rows and factors, prepared for several outcomes; see `effects`.
+
+    Args:
+        set_by: the column with the groups by which levels may have been set; by default, `group`.
+        robustness: whether results have it.
+    """
 
     def __init__(
         self,
@@ -82,61 +113,243 @@ class Effects:
         group: str | None = None,
         replay: str | None = None,
         cell: Sequence[str] = (),
+        assignment: Mapping[str, str] | None = None,
+        draws: int = 9999,
+        seed: int = 1,
+        *,
+        interactions: Sequence[tuple[str, str]] | None = None,
+        set_by: str | None = None,
+        robustness: bool = True,
     ) -> None:
+        import pandas as pd
+
         self.coded = Coded(rows, factors)
         self.dependence = Dependence(rows, people, group, replay, [*factors, *cell])
-        self._prepared: dict[bytes, _Jackknife] = {}
+        self.interactions, self.robustness = interactions, robustness
+        self.draws, self.seed = draws, seed
+        self.people = [column(rows, name) for name in people]
+        groups = set_by or group
+        self.group = None if groups is None else pd.factorize(column(rows, groups))[0]
+        self.assigned = {key: column(rows, name) for key, name in (assignment or {}).items() if name}
+        self._prepared: dict[bytes, list[_Jackknife]] = {}
 
-    def on(self, y: np.ndarray, *, bounds: tuple[float, float] | None = None, level: float = 0.95) -> Result:
+    def on(
+        self, y: np.ndarray, *, bounds: tuple[float | None, float | None] | None = None, level: float = 0.95
+    ) -> Result:
         """Return the effects on an outcome, given as an array with NaN for missing values."""
         import numpy as np
 
         complete = np.isfinite(y) & self.coded.known
-        result: Result = {"unit": self.dependence.kind, "clusters": 0, "method": "none", "terms": [],
+        result: Result = {"unit": self.dependence.kind, "clusters": 0, "method": "none", "terms": [], "robustness": [],
                           "n": int(complete.sum()), "r2": None, "dropped": [], "warnings": [], "notes": []}  # fmt: skip
         if not complete.any():
             return result | {"notes": [NO_OBSERVATIONS]}
-        key = complete.tobytes()
-        if key not in self._prepared:
-            self._prepared = {key: _Jackknife(self.coded.design(complete), self.dependence.unit[complete])}
-        jackknife = self._prepared[key]
-        reason = jackknife.problem
-        if self.dependence.exact[complete].all():
-            reason, result["method"] = ALWAYS_THE_SAME, "exact"
-        beta, r2, errors = jackknife.fit(y[complete])
-        result |= {"clusters": jackknife.number, "r2": r2, "dropped": jackknife.design.dropped,
-                   "warnings": jackknife.design.warnings}  # fmt: skip
-        for index, term in enumerate(jackknife.design.names):
-            note = reason or jackknife.why_not(index) or ("" if errors[index] > 0 else NO_VARIATION)
-            result["terms"].append(
-                {"term": term, "estimate": float(beta[index]), "se": None, "low": None, "high": None, "p": None,
-                 "df": None, "components": jackknife.on_smaller_side[index], "method": result["method"], "note": note}
-                | ({} if note else tested(float(beta[index]), float(errors[index]), jackknife.df(index), level,
-                                           _limits(bounds, is_level=term == "Intercept")))
-            )  # fmt: skip
-        if any(term["method"] == "CR3" for term in result["terms"]):
-            result["method"] = "CR3"
+        y = y[complete]
+        for jackknife in self._jackknives(complete):
+            first, estimates = not result["terms"], jackknife.fit(y)
+            if first:
+                result |= {"clusters": jackknife.number, "r2": estimates[1], "warnings": [*jackknife.design.warnings]}
+            result["dropped"] = list(dict.fromkeys([*result["dropped"], *jackknife.design.dropped]))
+            for index, parts in enumerate(jackknife.design.parts):
+                if first or len(parts) > 1:
+                    self._add_term(result, jackknife, complete, y, index, estimates, bounds, level)
+        methods = [term["method"] for term in [*result["terms"][1:], *result["terms"][:1]]]
+        result["method"] = next((method for method in methods if method != "none"), "none")
         result["notes"] = list(dict.fromkeys(term["note"] for term in result["terms"] if term["note"]))
         return result
 
+    def _jackknives(self, complete: np.ndarray) -> list[_Jackknife]:
+        """Return the regression on the factors and, if there are any, that with their interactions."""
+        key = complete.tobytes()
+        if key not in self._prepared:
+            pairs = self.coded.crossed(complete) if self.interactions is None else self.interactions
+            designs = [self.coded.design(complete, some) for some in ((), pairs) if some == () or pairs]
+            self._prepared = {key: [_Jackknife(design, self.dependence.unit[complete]) for design in designs]}
+        return self._prepared[key]
 
-def _limits(bounds: tuple[float, float] | None, *, is_level: bool) -> tuple[float, float]:
-    """Return the smallest and largest possible value of a term."""
-    if bounds is None:
-        return float("-inf"), float("inf")
-    return bounds if is_level else (bounds[0] - bounds[1], bounds[1] - bounds[0])
+    def _add_term(
+        self,
+        result: Result,
+        jackknife: _Jackknife,
+        complete: np.ndarray,
+        y: np.ndarray,
+        index: int,
+        estimates: tuple[np.ndarray, float | None, np.ndarray],
+        bounds: tuple[float | None, float | None] | None,
+        level: float,
+    ) -> None:
+        beta, _r2, errors = estimates
+        name = jackknife.design.names[index]
+        is_level = not jackknife.design.parts[index]
+        limits = _limits(bounds, cells=len(jackknife.design.sides[index]), is_level=is_level)
+        term: Result = {"term": name, "estimate": float(beta[index]), **dict.fromkeys(("se", "low", "high", "p", "df")),
+                "components": jackknife.on_smaller_side[index], "method": "none"}  # fmt: skip
+        exact = bool(self.dependence.exact[complete].all())
+        note = ALWAYS_THE_SAME if exact else jackknife.why_not(index)
+        note = note or ("" if errors[index] > 0 else NO_VARIATION)
+        if exact:
+            term["method"] = "exact"
+        elif not note:
+            term |= tested(term["estimate"], float(errors[index]), jackknife.df(index), level, limits,
+                           is_level=is_level)  # fmt: skip
+            if jackknife.number < FEW_UNITS and self.robustness:
+                row = wild_bootstrap(jackknife.design.x, y, jackknife.codes, index, draws=self.draws, seed=self.seed,
+                                     level=level)  # fmt: skip
+                result["robustness"].append({"term": name, "method": "wild bootstrap"} | cut(row, limits))
+        elif note != NO_VARIATION and not is_level:
+            found = self._by_randomisation(jackknife.design, complete, y, index, level)
+            found = found or self._by_person(jackknife, complete, y, index, limits, level)
+            if found:
+                term, note = term | cut(found, limits), ""
+                remark = BY_PERSON if found["method"] == "person" else SMALLEST_P.format(found["smallest_p"])
+                result["warnings"] = list(dict.fromkeys([*result["warnings"], remark]))
+        result["terms"].append({**term, "note": note})
+
+    def randomised(self, y: np.ndarray, term: str, *, level: float = 0.95) -> Result | None:
+        """Return randomisation inference for a term whatever its other interval is; None without an assignment.
+
+        Args:
+            y: the outcome, NaN where it is missing.
+        """
+        import numpy as np
+
+        complete = np.isfinite(y) & self.coded.known
+        for jackknife in self._jackknives(complete) if complete.any() else ():
+            if term in (names := jackknife.design.names):
+                return self._by_randomisation(jackknife.design, complete, y[complete], names.index(term), level)
+        return None
+
+    def _by_randomisation(
+        self, design: Design, complete: np.ndarray, y: np.ndarray, index: int, level: float
+    ) -> Result | None:
+        """Return a term's test by randomisation; None if its factor was not assigned to units, or has no other level.
+
+        Of an interaction, the factor that was assigned is assigned again.
+        """
+        import numpy as np
+        import pandas as pd
+
+        if "unit" not in self.assigned:
+            return None
+        unit, labels = pd.factorize(self.assigned["unit"][complete])
+        for factor, _code in design.parts[index]:
+            codes = self.coded.coded[factor][0][complete]
+            by_unit = pd.Series(codes).groupby(unit).nunique()
+            if (unit < 0).any() or (by_unit > 1).any() or len(labels) < 2:
+                continue
+            assigned = [dict(parts).get(factor) for parts in design.parts]
+            columns = np.ones(design.x.shape)
+            for position, parts in enumerate(design.parts):
+                for other, code in parts:
+                    if other != factor:
+                        columns[:, position] *= self.coded.coded[other][0][complete] == code
+            found = randomisation(columns, assigned, y, codes, unit, self._blocks(complete, codes), index,
+                                  draws=self.draws, seed=self.seed, level=level)  # fmt: skip
+            return found | {"method": "randomisation"}
+        return None
+
+    def _blocks(self, complete: np.ndarray, codes: np.ndarray) -> np.ndarray:
+        """Return the block of each row: the recorded one or, of two levels, the probability of the first."""
+        import numpy as np
+        import pandas as pd
+
+        blocks: np.ndarray = np.zeros(len(codes), dtype=int)
+        if "block" in self.assigned:
+            blocks = pd.factorize(self.assigned["block"][complete])[0] + 1
+        elif "probability" in self.assigned and len(levels := np.unique(codes)) == 2:
+            own = [np.nan if (p := finite(value)) is None else p for value in self.assigned["probability"][complete]]
+            first = np.where(codes == levels[0], own, 1 - np.array(own))
+            blocks = pd.factorize(np.round(first, 9), use_na_sentinel=False)[0]
+        return blocks
+
+    def _by_person(
+        self,
+        jackknife: _Jackknife,
+        complete: np.ndarray,
+        y: np.ndarray,
+        index: int,
+        limits: tuple[float, float],
+        level: float,
+    ) -> Result | None:
+        """Return a term's test by leaving out one person at a time; None where that is not justified."""
+        import numpy as np
+        import pandas as pd
+
+        design, codes = jackknife.design, jackknife.codes
+        largest = codes == np.argmax(jackknife.sizes)
+        if not self.people or 2 * largest.sum() < len(y) or not all((s & largest).any() for s in design.sides[index]):
+            return None
+        if self.group is not None and _set_by(self.group[complete], design.sides[index]):
+            return None
+        numbers, labels = pd.factorize(np.concatenate([names[complete] for names in self.people]))
+        if len(labels) < FEWEST_PEOPLE:
+            return None
+        persons = numbers.reshape(len(self.people), -1)
+        alone = (persons < 0).all(axis=0)
+        left_out = [(persons == person).any(axis=0) for person in range(len(labels))]
+        left_out += [alone & (codes == unit) for unit in np.unique(codes[alone])]
+        x = design.x
+        squares, moments = x.T @ x, x.T @ y
+        changes = []
+        for rows in left_out:
+            without = squares - x[rows].T @ x[rows]
+            if np.linalg.cond(without) > 1 / SINGULAR:
+                return None
+            changes.append(np.linalg.solve(without, moments - x[rows].T @ y[rows])[index])
+        estimate = float(np.linalg.solve(squares, moments)[index])
+        number = len(left_out)
+        se = float(np.sqrt((number - 1) / number * ((np.array(changes) - estimate) ** 2).sum()))
+        if se <= 1e-12 * float(y.std()):
+            return None
+        return tested(estimate, se, len(labels) - 2.0, level, limits) | {"method": "person"}
+
+
+def _set_by(group: np.ndarray, sides: Sequence[np.ndarray]) -> bool:
+    """Return whether groups of several rows exist, and none of them is on two sides of the comparison."""
+    import numpy as np
+
+    known = group >= 0
+    several = np.bincount(group[known], minlength=1) > 1
+    sides_of = sum(np.bincount(group[side & known], minlength=len(several)) > 0 for side in sides)
+    return bool(several.any() and (np.asarray(sides_of)[several] <= 1).all())
+
+
+def _limits(bounds: tuple[float | None, float | None] | None, *, cells: int, is_level: bool) -> tuple[float, float]:
+    """Return the smallest and largest possible value of a term, which compares one, two or four cells."""
+    low, high = (finite(end) for end in bounds or (None, None))
+    if is_level:
+        return float("-inf") if low is None else low, float("inf") if high is None else high
+    width = float("inf") if low is None or high is None or high <= low else (high - low) * cells / 2
+    return -width, width
+
+
+def cut(result: Result, limits: tuple[float, float]) -> Result:
+    """Return a result with its interval cut to the limits."""
+    ends = {key: None if result[key] is None else min(max(result[key], limits[0]), limits[1])
+            for key in ("low", "high")}  # fmt: skip
+    return {**result, **ends}
 
 
 def tested(
-    estimate: float, se: float, df: float, level: float, limits: tuple[float, float] = (float("-inf"), float("inf"))
+    estimate: float,
+    se: float,
+    df: float,
+    level: float,
+    limits: tuple[float, float] = (float("-inf"), float("inf")),
+    *,
+    is_level: bool = False,
 ) -> Result:
-    """Return a term's interval within its limits and its two-sided t test."""
+    """Return a term's interval within its limits and its two-sided t test.
+
+    Args:
+        is_level: whether it is a level of the outcome, whose interval is found on the logit scale of its range.
+    """
     from scipy.stats import t
 
     half = float(t.ppf((1 + level) / 2, df)) * se
-    low, high = max(limits[0], estimate - half), min(limits[1], estimate + half)
-    p = float(2 * t.sf(abs(estimate) / se, df))
-    return {"se": se, "low": low, "high": high, "p": p, "df": df, "method": "CR3"}
+    low, high = limited(estimate, half, *limits) if is_level else (estimate - half, estimate + half)
+    found = {"se": se, "low": float(low), "high": float(high), "p": float(2 * t.sf(abs(estimate) / se, df))}
+    return cut({**found, "df": df, "method": "CR3"}, limits)
 
 
 class _Jackknife:
@@ -214,7 +427,7 @@ class _Jackknife:
 
     @cached_property
     def on_smaller_side(self) -> list[int]:
-        """The number of units with each term's level, or with its reference, whichever is smaller."""
+        """The number of units in the smallest of the cells that each term compares."""
         import numpy as np
 
         return [
@@ -223,7 +436,9 @@ class _Jackknife:
         ]
 
     def why_not(self, index: int) -> str:
-        """Return why a term has no interval although others may; "" if it has one."""
+        """Return why leaving out units gives a term no interval; "" if it does."""
+        if self.problem:
+            return self.problem
         fewest = self.on_smaller_side[index]
         if fewest == 1:
             return "a level occurs in one independent unit only"
@@ -258,7 +473,14 @@ class _Jackknife:
 
 
 def within(
-    x: np.ndarray, y: np.ndarray, strata: np.ndarray, units: np.ndarray, *, level: float, exact: bool = False
+    x: np.ndarray,
+    y: np.ndarray,
+    strata: np.ndarray,
+    units: np.ndarray,
+    *,
+    level: float,
+    exact: bool = False,
+    bounds: tuple[float | None, float | None] | None = None,
 ) -> dict[str, Any]:
     """Return the effect of x on y by OLS with a dummy per stratum; its interval as in `effects`.
 
@@ -301,7 +523,8 @@ def within(
         df = _bell_mccaffrey(x, stratum, unit, weight, weights)
     else:
         df = (number if fewest >= MANY_ON_A_SIDE else fewest) - 1.0
-    return result | tested(result["estimate"], se, df, level) | {"note": ""}
+    limits = _limits(bounds, cells=2, is_level=False)
+    return result | tested(result["estimate"], se, df, level, limits) | {"note": ""}
 
 
 def _means(values: np.ndarray, stratum: np.ndarray) -> np.ndarray:

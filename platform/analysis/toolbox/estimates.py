@@ -154,8 +154,12 @@ def _within(angle: float, df: int) -> float:
 # ---- correlations ------------------------------------------------------------------------------------------
 
 
-def pearson(x: Sequence[Value], y: Sequence[Value], *, level: float = LEVEL) -> Result:
-    """Return Pearson's correlation with its test and Fisher's z interval (from four pairs on)."""
+def pearson(x: Sequence[Value], y: Sequence[Value], *, units: int | None = None, level: float = LEVEL) -> Result:
+    """Return Pearson's correlation with its test and Fisher's z interval (from four pairs on).
+
+    Args:
+        units: number of independent units of the pairs, which then stands for their number in the interval and test.
+    """
     a, b = known_pairs(x, y)
     if note := _why_undefined(a, b):
         return undefined("estimate low high p", note, n=len(a))
@@ -164,6 +168,11 @@ def pearson(x: Sequence[Value], y: Sequence[Value], *, level: float = LEVEL) -> 
     test = pearsonr(a, b)
     r, n = float(test.statistic), len(a)
     result: Result = {"estimate": r, "low": None, "high": None, "p": float(test.pvalue), "n": n}
+    if units is not None and units < n:
+        from scipy.special import stdtr
+
+        p = None if units < 4 or abs(r) >= 1 else 2 * float(stdtr(units - 2, -abs(r) * sqrt((units - 2) / (1 - r * r))))
+        result, n = result | {"p": p, "clusters": units}, units
     if n > 3 and abs(r) < 1:
         half = NormalDist().inv_cdf((1 + level) / 2) / sqrt(n - 3)
         result |= {"low": tanh(atanh(r) - half), "high": tanh(atanh(r) + half)}
@@ -246,12 +255,21 @@ def kappa(a: Sequence[Hashable | None], b: Sequence[Hashable | None]) -> Result:
 
 def holm(p: Sequence[float | None]) -> list[float | None]:
     """Return Holm-adjusted p-values in the given order; missing ones stay missing and do not count."""
+    return _adjusted(p, "holm")
+
+
+def q_values(p: Sequence[float | None]) -> list[float | None]:
+    """Return Benjamini and Hochberg's q-values in the given order; missing ones stay missing and do not count."""
+    return _adjusted(p, "fdr_bh")
+
+
+def _adjusted(p: Sequence[float | None], method: str) -> list[float | None]:
     known_ones = [value for value in p if value is not None]
     if not known_ones:
         return list(p)
     from statsmodels.stats.multitest import multipletests
 
-    adjusted = iter(multipletests(known_ones, method="holm")[1].tolist())
+    adjusted = iter(multipletests(known_ones, method=method)[1].tolist())
     return [None if value is None else next(adjusted) for value in p]
 
 

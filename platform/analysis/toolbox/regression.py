@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import combinations, product
 from typing import TYPE_CHECKING, Any, Literal
 
 from analysis.toolbox.numbers import Result, Rows, column, numbers, undefined
@@ -63,14 +64,17 @@ class Design:
         x: an intercept and dummies, one row per observation.
         names: of the columns: "Intercept" or "name=level".
         dropped: names of collinear columns.
-        sides: for each column, whether each observation has the level, and whether it has the reference level.
+        sides: for each column, which observations are in each of the cells compared: those with the level and those
+            with the reference level, or the four cells of an interaction.
+        parts: for each column, the levels of factors that it stands for, as (factor, level's code).
     """
 
     x: np.ndarray
     names: list[str]
     dropped: list[str]
     warnings: list[str]
-    sides: list[tuple[np.ndarray, np.ndarray]]
+    sides: list[tuple[np.ndarray, ...]]
+    parts: list[tuple[tuple[str, int], ...]]
 
 
 class Coded:
@@ -93,12 +97,30 @@ class Coded:
         for codes, _levels in self.coded.values():
             self.known &= codes >= 0
 
-    def design(self, complete: np.ndarray) -> Design:
-        """Return the design of the rows that are `complete`."""
+    def crossed(self, complete: np.ndarray) -> list[tuple[str, str]]:
+        """Return the pairs of factors of which every combination of levels occurs in rows that are `complete`."""
+        import numpy as np
+
+        found = []
+        for first, second in combinations(self.coded, 2):
+            a, b = (self.coded[name][0][complete] for name in (first, second))
+            if len(np.unique(np.stack([a, b]), axis=1).T) == len(np.unique(a)) * len(np.unique(b)):
+                found.append((first, second))
+        return found
+
+    def design(self, complete: np.ndarray, interactions: Sequence[tuple[str, str]] = ()) -> Design:
+        """Return the design of the rows that are `complete`.
+
+        Args:
+            interactions: pairs of factors of which each two levels have a column, after those of all factors.
+        """
         import numpy as np
 
         everyone = np.ones(int(complete.sum()), dtype=bool)
-        names, sides, warnings = ["Intercept"], [(everyone, everyone)], []
+        names, warnings = ["Intercept"], []
+        sides: list[tuple[np.ndarray, ...]] = [(everyone, everyone)]
+        parts: list[tuple[tuple[str, int], ...]] = [()]
+        compared: dict[str, tuple[int, list[int]]] = {}
         for name, preferred in self.factors.items():
             codes, levels = self.coded[name]
             codes = codes[complete]
@@ -109,19 +131,31 @@ class Coded:
                 # The first of the most frequent ones to occur.
                 reference = int(codes[np.argmax(counts[codes])])
                 warnings.append(f"{name}: {preferred} does not occur; {levels[reference]} is the reference")
-            for code in sorted(present, key=lambda code: _order(levels[code])):
-                if code != reference:
-                    names.append(f"{name}={levels[code]}")
-                    sides.append((codes == code, codes == reference))
-        x = np.column_stack([has_level for has_level, _has_reference in sides]).astype(float)
+            others = sorted((c for c in present if c != reference), key=lambda code: order_of_level(levels[code]))
+            compared[name] = reference, others
+            for code in others:
+                names.append(f"{name}={levels[code]}")
+                sides.append((codes == code, codes == reference))
+                parts.append(((name, code),))
+        for pair in interactions:
+            (a, a_levels), (b, b_levels) = (self.coded[name] for name in pair)
+            (a_reference, a_others), (b_reference, b_others) = (compared[name] for name in pair)
+            a, b = a[complete], b[complete]
+            for one, other in product(a_others, b_others):
+                names.append(f"{pair[0]}={a_levels[one]}:{pair[1]}={b_levels[other]}")
+                cells = product((one, a_reference), (other, b_reference))
+                sides.append(tuple((a == here) & (b == there) for here, there in cells))
+                parts.append(((pair[0], one), (pair[1], other)))
+        x = np.column_stack([cells[0] for cells in sides]).astype(float)
         used = _independent(x)
         return Design(
             x[:, used], [names[index] for index in used],
-            [name for index, name in enumerate(names) if index not in used], warnings, [sides[index] for index in used],
+            [name for index, name in enumerate(names) if index not in used], warnings,
+            [sides[index] for index in used], [parts[index] for index in used],
         )  # fmt: skip
 
 
-def _order(level: Any) -> tuple[int, Any, str]:
+def order_of_level(level: Any) -> tuple[int, Any, str]:
     """Return a sort key: numbers first, by value, then everything else, by its text."""
     if isinstance(level, int | float) and not isinstance(level, bool):
         return (0, level, "")

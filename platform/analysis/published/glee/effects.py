@@ -66,7 +66,8 @@ def regress(rows: pd.DataFrame, family: str, metric: str, *, level: float = 0.95
     """Regress the metric on parameters, market and both players."""
     reference, warning = reference_player(rows)
     factors = {**FAMILIES[family].factors, **dict.fromkeys(ROLES, reference)}
-    fit = toolbox.effects(rows, metric, factors, group="cluster", replay="replay", cell=["setting"], level=level)
+    fit = toolbox.effects(rows, metric, factors, group="cluster", replay="replay", cell=["setting"], interactions=(),
+                          level=level)  # fmt: skip
     classical = pd.DataFrame(ols(rows, metric, factors, level=level)["terms"], columns=["term", "se", "low", "high"])
     classical = classical.set_index("term").astype("float64")
     half = (classical["high"] - classical["low"]) / 2
