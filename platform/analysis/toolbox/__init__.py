@@ -5,6 +5,7 @@ Every function returns a dictionary. An undefined result is None, with a `note` 
 and no data raise an exception.
 """
 
+from analysis.toolbox.bradley_terry import bradley_terry
 from analysis.toolbox.dependence import components, share
 from analysis.toolbox.effects import effects
 from analysis.toolbox.estimates import (
@@ -32,7 +33,8 @@ from games.ratings import plackett_luce
 from games.social_dilemma.evolution import deviation_ratings
 
 __all__ = [
-    "balance", "bootstrap", "components", "correlation_difference", "deviation_ratings", "effects", "holm", "kappa",
-    "mde", "mean", "mean_from_sums", "ols", "paired", "pearson", "plackett_luce", "proportion",
-    "proportion_difference", "pure_nash", "replicator", "share", "smd", "spearman", "survival", "trueskill", "welch",
+    "balance", "bootstrap", "bradley_terry", "components", "correlation_difference", "deviation_ratings", "effects",
+    "holm", "kappa", "mde", "mean", "mean_from_sums", "ols", "paired", "pearson", "plackett_luce", "proportion",
+    "proportion_difference", "pure_nash", "replicator", "share", "smd", "spearman", "survival", "trueskill",
+    "welch",
 ]  # fmt: skip
