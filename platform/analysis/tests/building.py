@@ -19,18 +19,28 @@ CODEBOOK = ("table", "column", "meaning", "kind", "unit", "values")
 TYPES = {"number": pa.float64(), "integer": pa.int64(), "boolean": pa.bool_(), "time": pa.timestamp("us", "UTC")}
 
 
-def dataset(folder: Path, tables: Mapping[str, Rows], *, formats: Sequence[str] = ("csv",), **manifest: Any) -> Path:
+def dataset(
+    folder: Path,
+    tables: Mapping[str, Rows],
+    *,
+    formats: Sequence[str] = ("csv",),
+    values: Mapping[str, str] | None = None,
+    **manifest: Any,
+) -> Path:
     """Write tables, their codebook and a matching manifest.
 
     Args:
         tables: rows by table; their values determine the kinds. For a table without rows, give {column: kind}.
+        values: what the codebook says of the values of some columns; they are choices unless they begin with "the".
         manifest: additional manifest entries, such as flow or demonstration.
     """
     folder.mkdir(parents=True, exist_ok=True)
     kinds = {name: dict(rows) if isinstance(rows, Mapping) else _kinds(rows) for name, rows in tables.items()}
+    listed = values or {}
     codebook = [
-        {"table": table, "column": column, "kind": kind,
-         "unit": "seconds" if kind == "number" and column.startswith("seconds") else ""}
+        {"table": table, "column": column,
+         "kind": "choice" if listed.get(column, "the").partition(" ")[0] != "the" else kind,
+         "values": listed.get(column), "unit": "seconds" if kind == "number" and column.startswith("seconds") else ""}
         for table, columns in kinds.items() for column, kind in columns.items()
     ]  # fmt: skip
     for name, rows in {**tables, "codebook": codebook}.items():

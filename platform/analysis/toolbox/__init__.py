@@ -6,6 +6,7 @@ and no data raise an exception.
 """
 
 from analysis.toolbox.bounds import lee_bounds
+from analysis.toolbox.bradley_terry import bradley_terry
 from analysis.toolbox.dependence import components, share
 from analysis.toolbox.effects import effects
 from analysis.toolbox.estimates import (
@@ -38,4 +39,8 @@ __all__ = [
     "lee_bounds", "mde", "mean", "mean_from_sums", "ols", "paired", "pearson", "plackett_luce", "proportion",
     "proportion_difference", "pure_nash", "q_values", "replicator", "share", "smd", "spearman", "survival",
     "trueskill", "welch",
+    "balance", "bootstrap", "bradley_terry", "components", "correlation_difference", "deviation_ratings", "effects",
+    "holm", "kappa", "mde", "mean", "mean_from_sums", "ols", "paired", "pearson", "plackett_luce", "proportion",
+    "proportion_difference", "pure_nash", "replicator", "share", "smd", "spearman", "survival", "trueskill",
+    "welch",
 ]  # fmt: skip
