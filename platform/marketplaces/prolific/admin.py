@@ -307,8 +307,8 @@ def _projects(account: Account) -> list[tuple[str, str]]:
     """Return the account's projects on Prolific as choices; the first is the default."""
     client = client_of(account)
     choices = []
-    for workspace in client.workspaces():
-        for project in client.projects(text_of(workspace, "id")):
+    for workspace in client.rows("/workspaces/"):
+        for project in client.rows(f"/workspaces/{text_of(workspace, 'id')}/projects/"):
             choices.append((text_of(project, "id"), f"{workspace.get('title', '')}: {project.get('title', '')}"))
     return choices
 

@@ -81,7 +81,7 @@ def filters_of(client: Client) -> list[Filter]:
     Raises:
         MarketplaceError
     """
-    found = [made for row in client.filters() if (made := _filter(row))]
+    found = [made for row in client.rows("/filters/") if (made := _filter(row))]
     return sorted(found, key=lambda entry: (entry.category, entry.title))
 
 

@@ -26,7 +26,7 @@ from django.views.decorators.http import require_POST
 
 from marketplaces.kinds import NotPossible
 from marketplaces.models import Recruitment
-from marketplaces.prolific.client import client_of
+from marketplaces.prolific.client import client_of, text_of
 from marketplaces.prolific.models import Hook, HookEvent, Publication
 
 EVENTS = ("submission.status.change", "study.status.change")
@@ -50,12 +50,12 @@ def subscribe(publication: Publication, *, address: str) -> Hook:
         raise NotPossible(_("Prolific sends events only to addresses that begin with https://."))
     client = client_of(publication.account)
     hook, _created = Hook.objects.get_or_create(account=publication.account, workspace=publication.workspace)
-    hook.keep_secret(client.new_hook_secret(publication.workspace))
+    hook.keep_secret(text_of(client.ask("POST", "/hooks/secrets/", {"workspace_id": publication.workspace}), "value"))
     hook.save()
     target = f"{address}{hook.uid}/"
     subscribed = {
         subscription.get("event_type")
-        for subscription in client.hooks(publication.workspace)
+        for subscription in client.rows("/hooks/subscriptions/", workspace_id=publication.workspace)
         if subscription.get("target_url") == target
     }
     for event in EVENTS:
