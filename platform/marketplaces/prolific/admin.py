@@ -22,7 +22,6 @@ from marketplaces.kinds import MarketplaceError, NotPossible
 from marketplaces.models import Account, Recruitment
 from marketplaces.prolific import authenticity, hooks, publishing
 from marketplaces.prolific.client import client_of, text_of
-from marketplaces.prolific.filters import filters_of
 from marketplaces.prolific.forms import OfferForm, PlacesForm, suggestion
 from marketplaces.prolific.models import KIND, Hook, Publication
 from recruiters.uploads import LARGEST, BadFile
@@ -132,7 +131,7 @@ class PublicationAdmin(Desk, PartAdmin):
         try:
             _version, _rule, account = publishing.refuse_unready(study)
             self.refuse_without_account(request, account)
-            choices = {"projects": _projects(account), "filters": filters_of(client_of(account))}
+            choices = {"projects": _projects(account), "filters": client_of(account).rows("/filters/")}
             form = bound_form(OfferForm, request, initial=suggestion(study), **choices)
             if form.is_bound and form.is_valid():
                 publication = publishing.create_draft(study, address=address, **form.cleaned_data)

@@ -20,8 +20,7 @@ from marketplaces import syncing
 from marketplaces.kinds import MarketplaceError, NotPossible
 from marketplaces.models import Recruitment
 from marketplaces.prolific import authenticity, deciding, hooks
-from marketplaces.prolific.filters import Filter
-from marketplaces.prolific.forms import OfferForm
+from marketplaces.prolific.filters import FiltersForm
 from marketplaces.prolific.models import Hook, HookEvent, Publication
 from marketplaces.prolific.paying import payer_of
 from marketplaces.prolific.tests.test_syncing import sync_now
@@ -286,11 +285,12 @@ def test_filters_are_sent_unchanged(desk):
 
 
 FILTERS = [
-    Filter("country", "Country", choices={"1": "United States"}),
-    Filter("age", "Age", values="integer", least=18, most=100),
-    Filter("approved", "Approval rate", values="float"),
-    Filter("joined", "Joined", values="date"),
-    Filter("blocked", "Earlier studies"),
+    {"filter_id": "country", "type": "select", "data_type": "ChoiceID", "choices": {"1": "United States"}},
+    {"filter_id": "age", "type": "range", "data_type": "integer", "min": 18, "max": 100},
+    {"filter_id": "approved", "type": "range", "data_type": "float"},
+    {"filter_id": "joined", "type": "range", "data_type": "date"},
+    {"filter_id": "blocked", "type": "select", "data_type": "StudyID", "choices": {}},
+    {"filter_id": "unheard-of", "type": "map", "data_type": "integer"},
 ]
 
 
@@ -298,33 +298,33 @@ def offered(**typed):
     data = QueryDict(mutable=True)
     for name, values in typed.items():
         data.setlist(f"filters-{name.replace('_', '-')}", values)
-    form = OfferForm(data, projects=[], filters=FILTERS)
+    form = FiltersForm(data, rows=FILTERS)
     form.is_valid()
     return form
 
 
 def test_chosen_filters_are_written_in_prolifics_format():
     form = offered(country=["1"], age_lower=["18"], age_upper=["30"], joined_lower=["2026-01-31"], blocked=["a, b\nc"])
-    assert form.cleaned_data["filters"] == [
+    assert form.selected() == [
         {"filter_id": "country", "selected_values": ["1"]},
         {"filter_id": "age", "selected_range": {"lower": 18, "upper": 30}},
         {"filter_id": "joined", "selected_range": {"lower": "2026-01-31"}},
         {"filter_id": "blocked", "selected_values": ["a", "b", "c"]},
     ]
-    assert offered().cleaned_data["filters"] == []
+    assert offered().selected() == []
 
 
 @pytest.mark.parametrize(
-    ("typed", "reason"),
+    ("typed", "name", "reason"),
     [
-        ({"country": ["7"]}, "Country: there is no choice “7”."),
-        ({"age_lower": ["30"], "age_upper": ["18"]}, "Age: “from” is above “to”."),
-        ({"approved_lower": ["much"]}, "Approval rate: “much” can't be read."),
-        ({"joined_upper": ["yesterday"]}, "Joined: “yesterday” can't be read."),
+        ({"country": ["7"]}, "country", "7 is not one of"),
+        ({"age_lower": ["30"], "age_upper": ["18"]}, "age-lower", "“from” is above “to”."),
+        ({"approved_lower": ["much"]}, "approved-lower", "Enter a number."),
+        ({"joined_upper": ["yesterday"]}, "joined-upper", "Enter a valid date."),
     ],
 )
-def test_invalid_filters_are_refused_in_words(typed, reason):
-    assert offered(**typed).errors["filters"] == [reason]
+def test_invalid_filters_are_refused_in_words(typed, name, reason):
+    assert reason in str(offered(**typed).errors[name])
 
 
 def test_page_offers_the_filters_that_prolific_lists(desk, admin_client):
@@ -335,6 +335,8 @@ def test_page_offers_the_filters_that_prolific_lists(desk, admin_client):
         "name": "Two people share", "description": "You decide.", "places": 5, "minutes": 10, "devices": "desktop",
         "filters-age-lower": "25", "filters-current-country-of-residence": ["1", "2"],
     }  # fmt: skip
+    wrong = admin_client.post(address, {**form, "filters-age-lower": "old"})
+    assert "Enter a whole number" in text_of(wrong) and not desk.standin.market.studies
     admin_client.post(address, form)
     (study,) = desk.standin.market.studies.values()
     assert study["filters"] == [
