@@ -1,4 +1,4 @@
-"""Webhooks, paid screen-outs, partial approval, filters and authenticity flags."""
+"""Webhooks, paid screen-outs, filters, authenticity flags, and an address for each treatment."""
 
 from __future__ import annotations
 
@@ -17,17 +17,13 @@ from exports.dataset import export
 from exports.tests import building
 from exports.verify import verify
 from marketplaces import syncing
-from marketplaces.kinds import MarketplaceError, NotPossible
+from marketplaces.kinds import NotPossible
 from marketplaces.models import Recruitment
-from marketplaces.prolific import authenticity, deciding, hooks
+from marketplaces.prolific import authenticity, hooks
 from marketplaces.prolific.filters import FiltersForm
 from marketplaces.prolific.models import Hook, HookEvent, Publication
-from marketplaces.prolific.paying import payer_of
-from marketplaces.prolific.tests.test_syncing import sync_now
-from participants import services as people
 from payouts import books
 from payouts.models import LedgerRow
-from payouts.payers import AssignmentStatus, Outcome
 from recruiters.uploads import BadFile
 from tests.visitors import text_of
 
@@ -47,8 +43,8 @@ class TestWebhooks:
     def event(desk):
         worker = desk.worker()
         person = worker.arrive()
-        desk.standin.market.give_back(worker.submission.id)
-        return person, desk.standin.market.events[-1]
+        desk.market.give_back(worker.key)
+        return person, desk.market.events[-1]
 
     @staticmethod
     def post(event, **headers):
@@ -65,14 +61,14 @@ class TestWebhooks:
 
     def test_subscription_is_confirmed_and_can_be_repeated(self, hook, desk):
         hooks.subscribe(desk.publication, address=HOOKS_ADDRESS)
-        subscriptions = desk.standin.market.hooks.values()
+        subscriptions = desk.market.hooks.values()
         assert sorted(subscription["event_type"] for subscription in subscriptions) == [
             "study.status.change",
             "submission.status.change",
         ]
         assert all(subscription["is_enabled"] for subscription in subscriptions) and Hook.objects.count() == 1
-        assert Hook.objects.get().secret() == desk.standin.market.hook_secret
-        assert desk.standin.market.hook_secret not in Hook.objects.get().sealed_secret
+        assert Hook.objects.get().secret() == desk.market.hook_secret
+        assert desk.market.hook_secret not in Hook.objects.get().sealed_secret
 
     def test_signed_event_brings_the_next_sync_forward(self, hook, desk):
         person, event = self.event(desk)
@@ -94,8 +90,8 @@ class TestWebhooks:
     def test_events_out_of_order_keep_the_current_status(self, hook, desk):
         worker = desk.worker()
         person = worker.finish()
-        desk.standin.market.complete(worker.submission.id, desk.publication.codes["completed"])
-        later = desk.standin.market.events[-1]
+        desk.market.complete(worker.key, desk.publication.codes["completed"])
+        later = desk.market.events[-1]
         payload = {**json.loads(later.body), "status": "RETURNED"}
         earlier = replace(later, body=json.dumps(payload).encode(), key="earlier", sent_at=later.sent_at - 60)
         for event in (later, earlier):
@@ -164,9 +160,9 @@ class TestScreenedOut:
         page = text_of(Client().get(worker.person.get_absolute_url()))
         assert "Prolific pays you $0.20" in page
         worker.submit("screened_out")
-        assert desk.standin.market.paid == [(worker.submission.id, "screen_out", 20)]
+        assert desk.market.paid == [(worker.key, "screen_out", 20)]
         for _again in range(2):
-            assert sync_now(desk).problem == ""
+            assert desk.sync().problem == ""
         row = LedgerRow.objects.get()
         assert (row.reason, row.amount, row.state) == ("screen_out", Decimal("0.20"), "elsewhere")
         assert row.currency == publication.currency and not books.check(desk.study.slug)
@@ -175,10 +171,10 @@ class TestScreenedOut:
         assert "There is no payment" not in page
 
     def test_unsupported_screen_out_payment_creates_nothing(self, desk):
-        desk.standin.market.pays_screen_outs = False
+        desk.market.pays_screen_outs = False
         with pytest.raises(NotPossible, match="may not support them"):
             desk.draft(screen_out=Decimal("0.20"))
-        assert not Publication.objects.exists() and not desk.standin.market.studies
+        assert not Publication.objects.exists() and not desk.market.studies
 
     def test_screen_out_payment_must_be_valid(self, desk):
         with pytest.raises(NotPossible, match="less"):
@@ -188,99 +184,10 @@ class TestScreenedOut:
             desk.draft(screen_out=Decimal("0.20"))
 
 
-class TestDynamicPayment:
-    """Tests of partial payments for participants who ended early, if the workspace supports them."""
-
-    PAYMENT = {"percent": 25, "message": "For the time that you spent."}
-
-    @pytest.fixture
-    def leaver(self, desk):
-        """A participant who left here and has not submitted on Prolific."""
-        desk.publish(parts=True)
-        worker = desk.worker()
-        person = worker.arrive()
-        building.consent(person)
-        people.withdraw(enrolment_id=person.pk)
-        sync_now(desk)
-        return worker
-
-    def test_unsupported_partial_payment_creates_nothing(self, desk):
-        desk.standin.market.pays_parts = False
-        with pytest.raises(NotPossible, match="may not support them"):
-            desk.draft(parts=True)
-        assert not Publication.objects.exists() and not desk.standin.market.studies
-        study = desk.standin.market.studies[desk.draft().prolific_id]
-        assert "DYNAMIC_PAYMENT" not in json.dumps(study["completion_codes"])
-
-    def test_partial_payment_is_made_and_recorded_once(self, desk, leaver):
-        assert not deciding.not_payable_in_part(leaver.row)
-        deciding.pay_part(leaver.row, **self.PAYMENT)
-        for _again in range(2):
-            sync_now(desk)
-        assert desk.standin.market.paid == [(leaver.submission.id, "part", 25)]
-        row = LedgerRow.objects.get()
-        assert (row.reason, row.amount, row.state) == ("part", Decimal("0.25"), "elsewhere")
-        assert not books.check(desk.study.slug) and deciding.not_payable_in_part(leaver.row)
-        with pytest.raises(NotPossible, match="without pay"):
-            deciding.pay_part(leaver.row, **self.PAYMENT)
-
-    @pytest.mark.parametrize("kind", ["lost", "refused-late", "cut", "refused", "rate", "garbage"])
-    def test_partial_payment_with_lost_answer_is_made_once(self, desk, leaver, kind):
-        desk.standin.misbehave(kind, r"POST /api/v1/submissions/\w+/transition/")
-        if kind in ("lost", "refused-late"):
-            deciding.pay_part(leaver.row, **self.PAYMENT)
-        else:
-            with pytest.raises(MarketplaceError):
-                deciding.pay_part(leaver.row, **self.PAYMENT)
-            assert not desk.standin.market.paid and not LedgerRow.objects.exists()
-            deciding.pay_part(leaver.row, **self.PAYMENT)
-        assert len(desk.standin.market.paid) == 1 == LedgerRow.objects.count()
-
-    @pytest.mark.parametrize("percent", [7, 100, 0, -5])
-    def test_partial_payment_must_be_within_limits(self, desk, leaver, percent):
-        with pytest.raises(NotPossible):
-            deciding.pay_part(leaver.row, **{**self.PAYMENT, "percent": percent})
-        assert not desk.standin.market.paid
-
-    def test_partial_payment_requires_an_unpaid_unsubmitted_ending(self, desk, leaver):
-        finisher = desk.worker()
-        finisher.finish()
-        sync_now(desk)
-        assert not deciding.not_payable_in_part(leaver.row) and deciding.not_payable_in_part(finisher.row)
-        leaver.submit("returned")
-        with pytest.raises(NotPossible, match="no longer active"):
-            deciding.pay_part(leaver.row, **self.PAYMENT)
-        assert not desk.standin.market.paid
-
-    def test_owner_makes_a_partial_payment_on_the_page(self, desk, leaver, admin_client):
-        page = f"/admin/prolific/publication/{desk.publication.pk}/"
-        assert "Ended here without pay" in text_of(admin_client.get(f"{page}change/"))
-        address = f"/admin/marketplaces/submission/{leaver.row.pk}/pay_part/"
-        assert "percent" in admin_client.get(address).content.decode()
-        response = admin_client.post(address, {**self.PAYMENT, "sure": "on"}, follow=True)
-        assert "25 percent of the reward" in text_of(response) and "partially paid 1" in text_of(response)
-        second_response = admin_client.get(address, follow=True)
-        assert "who ended without pay" in text_of(second_response) and len(desk.standin.market.paid) == 1
-
-
-def test_partial_approval_does_not_count_as_full_payment(desk):
-    desk.publish()
-    worker = desk.worker()
-    worker.finish()
-    worker.submit()
-    worker.submission.status = "PARTIALLY APPROVED"
-    payer = payer_of(desk.study.slug)
-    order = worker.order("base")
-    assert payer.assignment_status(order) == AssignmentStatus.APPROVED
-    for answer in (payer.pay(order), payer.look_up(order)):
-        assert answer.outcome == Outcome.UNCLEAR and "only part" in answer.reason
-    assert not desk.standin.market.paid
-
-
 def test_filters_are_sent_unchanged(desk):
     filters = [{"filter_id": "current-country-of-residence", "selected_values": ["1"]}]
     publication = desk.draft(filters=filters)
-    study = desk.standin.market.studies[publication.prolific_id]
+    study = desk.market.studies[publication.prolific_id]
     assert study["filters"] == filters and "eligibility_requirements" not in study
 
 
@@ -336,9 +243,9 @@ def test_page_offers_the_filters_that_prolific_lists(desk, admin_client):
         "filters-age-lower": "25", "filters-current-country-of-residence": ["1", "2"],
     }  # fmt: skip
     wrong = admin_client.post(address, {**form, "filters-age-lower": "old"})
-    assert "Enter a whole number" in text_of(wrong) and not desk.standin.market.studies
+    assert "Enter a whole number" in text_of(wrong) and not desk.market.studies
     admin_client.post(address, form)
-    (study,) = desk.standin.market.studies.values()
+    (study,) = desk.market.studies.values()
     assert study["filters"] == [
         {"filter_id": "age", "selected_range": {"lower": 25}},
         {"filter_id": "current-country-of-residence", "selected_values": ["1", "2"]},
@@ -348,11 +255,10 @@ def test_page_offers_the_filters_that_prolific_lists(desk, admin_client):
 class TestAuthenticity:
     @pytest.fixture
     def workers(self, desk):
-        desk.publish()
         arrived = [desk.worker(), desk.worker()]
         for worker in arrived:
             worker.arrive()
-        sync_now(desk)
+        desk.sync()
         return arrived
 
     def flags(self, desk):
@@ -360,12 +266,12 @@ class TestAuthenticity:
 
     def test_flags_are_imported_by_submission_or_participant(self, desk, workers):
         first, second = workers
-        by_session = f"Submission id,Status,Authenticity\n{first.submission.id},x,High\n{'0' * 24},x,low\n"
+        by_session = f"Submission id,Status,Authenticity\n{first.key},x,High\n{'0' * 24},x,low\n"
         assert authenticity.import_flags(desk.publication, by_session.encode()) == {"taken": 1, "unknown": 1}
         by_worker = f"Participant id;Authenticity\n{second.participant};Low\n"
         assert authenticity.import_flags(desk.publication, by_worker.encode()) == {"taken": 1, "unknown": 0}
         assert self.flags(desk) == {first.participant: "high", second.participant: "low"}
-        sync_now(desk)
+        desk.sync()
         assert self.flags(desk) == {first.participant: "high", second.participant: "low"}
 
     @pytest.mark.parametrize(
@@ -383,8 +289,8 @@ class TestAuthenticity:
         assert set(self.flags(desk).values()) == {""}
 
     def test_flags_reported_by_the_api_are_read(self, desk, workers):
-        workers[0].submission.authenticity = "LOW"
-        sync_now(desk)
+        workers[0].there.authenticity = "LOW"
+        desk.sync()
         assert self.flags(desk) == {workers[0].participant: "low", workers[1].participant: ""}
 
     def test_flags_are_in_the_dataset_and_its_codebook(self, desk, workers, tmp_path):
@@ -421,12 +327,12 @@ class TestAuthenticity:
 def test_each_treatment_address_leads_to_its_cell(desk):
     building.launch_with(desk.study, grid={"rounds": [1, 12]}, quota=2)
     publication = desk.publish(by_treatment=True)
-    addresses = desk.standin.market.studies[publication.prolific_id]["access_details"]
+    addresses = desk.market.studies[publication.prolific_id]["access_details"]
     assert [address["total_allocation"] for address in addresses] == [2, 2] and publication.places == 4
     workers = [desk.worker() for _each in range(4)]
     for worker in workers:
         person = worker.arrive()
-        number = next(n for key, n in publication.treatments.items() if worker.submission.address.endswith(f"t={key}"))
+        number = next(n for key, n in publication.treatments.items() if worker.there.address.endswith(f"t={key}"))
         assert person.placement.cell.number == number
     assert sorted(worker.person.placement.cell.number for worker in workers) == sorted(
         [*publication.treatments.values()] * 2
@@ -437,7 +343,7 @@ def test_treatment_address_cannot_be_guessed(desk):
     building.launch_with(desk.study, grid={"rounds": [1, 12]}, quota=2)
     publication = desk.publish(by_treatment=True)
     worker = desk.worker()
-    own_key = worker.submission.address.rpartition("t=")[2]
+    own_key = worker.there.address.rpartition("t=")[2]
     assert len(own_key) >= 12 and own_key in publication.treatments
-    worker.submission.address = worker.submission.address.replace(own_key, "1")
+    worker.there.address = worker.there.address.replace(own_key, "1")
     assert "cell" not in worker.arrive().identity.details
