@@ -180,7 +180,9 @@ def completion_code(slug: str) -> str:
 
 def arrive(slug: str, *, role: str | None = None) -> str:
     """Let a participant arrive through a personal link; return the path of their page."""
-    return enrol(Study.objects.get(slug=slug), Arrival("open", worker="", proof=""), role=role).get_absolute_url()
+    return enrol(
+        Study.objects.get(slug=slug), Arrival("open", worker="", proof=""), chosen=role or ""
+    ).get_absolute_url()
 
 
 def reach_first_turn(slug: str, *, role: str | None = None) -> str:

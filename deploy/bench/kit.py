@@ -18,6 +18,7 @@ import psutil
 
 from config.postgres import PrivatePostgres
 from config.supervisor import Stack
+from deploy.bench import history
 
 STUDY = "benchmark"
 READING_SECONDS = 0.5
@@ -204,15 +205,18 @@ def quantile(values: Iterable[float], share: float) -> float:
 
 
 class Table:
-    """A table of Markdown, printed row by row; `headings` are separated by |."""
+    """A table of Markdown, printed row by row, each with its ratios to the last run; `headings` are separated by |."""
 
     def __init__(self, headings: str):
+        self._rows = history.Rows(headings)
         print(f"\n|{headings}|\n|" + "---|" * (1 + headings.count("|")), flush=True)
 
     def row(self, *cells: object, errors: Sequence[str] | None = None) -> None:
         """Print a row; with `errors`, their number is the last cell, and examples follow the row."""
         texts = [*map(_text, cells), *([] if errors is None else [str(len(errors))])]
         print(f"| {' | '.join(texts)} |", flush=True)
+        if compared := self._rows.compared(cells, texts):
+            print(f"  {compared}", flush=True)
         for error in sorted(set(errors or ()))[:3]:
             print(f"  error: {error}", flush=True)
 

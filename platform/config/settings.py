@@ -97,7 +97,7 @@ whose public name leads to a private network."""
 
 INSTALLED_APPS = [
     "unfold",
-    "django.contrib.admin",
+    "django.contrib.admin.apps.SimpleAdminConfig",  # `config.urls` loads the admin pages, which only web servers need
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.sessions",

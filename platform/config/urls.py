@@ -8,6 +8,8 @@ from config.views import health, home, not_found
 from marketplaces.prolific.hooks import receive_event
 from monitoring.readiness import metrics, ready
 
+admin.autodiscover()
+
 urlpatterns = [
     path("", home, name="home"),
     path("health/", health, name="health"),

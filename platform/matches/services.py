@@ -532,15 +532,20 @@ def pause_turn(*, match_id: int, role: Role) -> int:
 
 
 @transaction.atomic
-def mark_shown(*, match_id: int, role: Role, answering: int, at: datetime) -> None:
-    """Record when a question was first shown to the participant."""
+def mark_shown(*, match_id: int, role: Role, answering: int, at: datetime, waiting: bool = True) -> None:
+    """Record when a question was first shown to the participant.
+
+    Args:
+        waiting: whether their enrolment may still say that they wait.
+    """
     change = Change.begin(match_id)
     turn = change.turns.get(role)
     if turn is not None and turn.answering == answering and turn.shown_at is None:
         change.mark_shown(role, at)
         change.write(quietly=True)
-        waiting_enrolments = Enrolment.objects.filter(seats__match=match_id, seats__role=role, state=State.WAITING)
-        waiting_enrolments.update(state=State.PLAYING)
+        if waiting:
+            enrolments = Enrolment.objects.filter(seats__match=match_id, seats__role=role, state=State.WAITING)
+            enrolments.update(state=State.PLAYING)
 
 
 @transaction.atomic

@@ -134,7 +134,13 @@ class MatchStep(Step):
             match.refresh_from_db()
         frame = screens.frame(match, seat.role, posted=self.posted, errors=self.errors)
         if frame["answering"] is not None:
-            services.mark_shown(match_id=match.pk, role=seat.role, answering=frame["answering"], at=timezone.now())
+            services.mark_shown(
+                match_id=match.pk,
+                role=seat.role,
+                answering=frame["answering"],
+                at=timezone.now(),
+                waiting=self.enrolment.state == State.WAITING,
+            )
         game = match.configured()
         return {
             "frame": frame,

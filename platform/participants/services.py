@@ -17,6 +17,9 @@ from participants.states import State
 from participants.values import values_at, values_of
 from plans.conditions import Condition
 
+SEEN_EVERY = timedelta(seconds=5)
+"""How exactly it is recorded when a participant was last seen."""
+
 log = logging.getLogger(__name__)
 
 
@@ -141,28 +144,28 @@ def answer_step(
         Enrolment.DoesNotExist, Unprepared
         StepRefused: with a reason per field.
     """
-    with transaction.atomic():
-        enrolment = _lock_current(enrolment_id, token, prepared)
-        if enrolment.step is None or enrolment.position != position:
+    try:
+        with transaction.atomic():
+            enrolment = _lock_current(enrolment_id, token, prepared)
+            if enrolment.step is not None and enrolment.position == position:
+                if enrolment.ended:
+                    _leave_result(enrolment)
+                else:
+                    _take_answer(enrolment, data)
             return enrolment
-        if enrolment.ended:
-            _leave_result(enrolment)
-            return enrolment
-        try:
-            with transaction.atomic():
-                _take_answer(enrolment, data)
-        except steps.StepRefused as refusal:
-            if not refusal.stored:
-                raise
-            refused = refusal
-            updated_steps = [
-                {**step, **refused.stored} if number == position else step
-                for number, step in enumerate(enrolment.steps)
-            ]
-            Enrolment.objects.filter(pk=enrolment.pk).update(steps=updated_steps)
-        else:
-            return enrolment
-    raise refused
+    except steps.StepRefused as refusal:
+        if refusal.stored:
+            _store_refused(enrolment, refusal.stored)
+        raise
+
+
+@transaction.atomic
+def _store_refused(seen: Enrolment, stored: Mapping[str, Any]) -> None:
+    """Add to the current step what its refused answer leaves, unless it has changed since the answer was judged."""
+    enrolment = locked(seen.pk)
+    if not enrolment.ended and enrolment.position == seen.position and enrolment.step == seen.step:
+        enrolment.steps[seen.position] = {**enrolment.steps[seen.position], **stored}
+        enrolment.save(update_fields=["steps"])
 
 
 def _take_answer(enrolment: Enrolment, data: Mapping[str, str]) -> None:
@@ -245,9 +248,10 @@ def show_step(
     step.enter()
     if enrolment.ended:
         return enrolment, None
-    enrolment.last_seen_at = timezone.now()
-    enrolment.state = step.state_now()
-    enrolment.save(update_fields=["last_seen_at", "state"])
+    state, now = step.state_now(), timezone.now()
+    if state != enrolment.state or now - enrolment.last_seen_at > SEEN_EVERY:
+        enrolment.state, enrolment.last_seen_at = state, now
+        enrolment.save(update_fields=["last_seen_at", "state"])
     visit = Visit(enrolment=enrolment, position=enrolment.position, kind=step.kind)
     Visit.objects.bulk_create([visit], ignore_conflicts=True)  # only the first visit counts
     return enrolment, step

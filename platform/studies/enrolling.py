@@ -43,6 +43,7 @@ HELD_OR_OFFERED = Q(released_at=None)
 """Placements that hold a place or were offered one; new participants are placed where these are fewest."""
 HELD = HELD_OR_OFFERED & ~Q(enrolment__state=State.ARRIVED)
 """Placements that hold a place: consenting takes it, opening the link does not."""
+_DRAW_NUMBER, _BLOCK = (Cast(KT(key), IntegerField()) for key in ("draw__number", "draw__block"))
 
 
 class NotOpen(EntryRefused):
@@ -62,13 +63,11 @@ class Full(EntryRefused):
 
 
 @transaction.atomic
-def enrol(
-    study: Study, arrival: Arrival, *, role: str | None = None, again: bool = False, token: str = ""
-) -> Enrolment:
+def enrol(study: Study, arrival: Arrival, *, chosen: str = "", again: bool = False, token: str = "") -> Enrolment:
     """Return the arriving participant's enrolment: the one they began, or a new one.
 
     Args:
-        role: use only cells of this role (demos let people choose).
+        chosen: use only cells of this role, if there are any (demos let people choose).
         token: of the enrolment that may begin now; empty for any.
         again: begin another enrolment if the earlier one, begun with the same reusable link, has ended.
 
@@ -78,9 +77,9 @@ def enrol(
     latest = latest_enrolment(study, arrival)
     if latest is not None and not _begins_another(latest, arrival, again):
         return _readmit(latest, arrival)
-    refuse_closed(study)
     participations.lock_worker(arrival)
     version = Version.objects.select_for_update().filter(study=study).order_by("-number").first()
+    refuse_closed(study, version)
     assert version is not None
     latest = latest_enrolment(study, arrival)
     if latest is not None and not _begins_another(latest, arrival, again):
@@ -93,8 +92,8 @@ def enrol(
     faults.refuse_while_unavailable(version)
     if arrival.recruiter == otree.KIND and arrival.cell is not None:
         refuse_unknown_cell(version, arrival.cell)
-    asked = Asked(role or arrival.role, arrival.cell, arrival.together)
-    is_drawn = bool(asked.role or asked.cell) or not draw_point(version)
+    asked = Asked(arrival.role, arrival.cell, arrival.together, chosen)
+    is_drawn = bool(asked.role or asked.cell or asked.chosen) or not draw_point(version)
     seat = _released_if_full(lambda: find_seat(version, asked) if is_drawn else _refuse_full(version))
     enrolment = Enrolment.objects.create(
         steps=seat.steps(version, asked) if seat else common_steps(version, number=1 + version.placements.count()),
@@ -164,10 +163,11 @@ def hold_place(sender: type[Enrolment], enrolment: Enrolment, **_signal: Any) ->
     Raises:
         StepRefused: no place is left; nothing was changed.
     """
-    placement = Placement.objects.select_related("cell").filter(enrolment=enrolment, released_at=None).first()
+    placements = Placement.objects.select_related("cell", "version__study").select_for_update(of=("version",))
+    placement = placements.filter(enrolment=enrolment, released_at=None).order_by().first()
     if placement is None:
         return
-    version = Version.objects.select_for_update().select_related("study").get(pk=placement.version_id)
+    version = placement.version
     try:
         if placement.cell is None:
             _released_if_full(lambda: _refuse_full(version))
@@ -260,11 +260,10 @@ def refuse_unknown_cell(version: Version, number: int) -> None:
         )
 
 
-def refuse_closed(study: Study) -> None:
-    """Raise NotOpen if the study is closed to new participants, or one of its agents can play no match."""
+def refuse_closed(study: Study, version: Version | None) -> None:
+    """Raise NotOpen if the study is closed to new participants, or an agent of its latest version can play no match."""
     if study.status != Study.Status.LAUNCHED:
         raise NotOpen(_closed_reason(study))
-    version = study.latest_version()
     if version is not None and faults.why_closed(version):
         raise NotOpen(_paused())
 
@@ -295,11 +294,13 @@ class Asked:
         role: only this seat.
         cell: only the cell of this number; a number that the version does not have is ignored.
         together: form groups only with participants of the same text (`recruiters.arrivals.Arrival`).
+        chosen: the seat chosen on the page; ignored if the version has no such seat.
     """
 
     role: str | None = None
     cell: int | None = None
     together: str = ""
+    chosen: str = ""
 
 
 def _asked_by(enrolment: Enrolment, *, role: str | None = None) -> Asked:
@@ -368,7 +369,8 @@ class Seats:
             .order_by()
         )
         keys = {cell.sha256: cell.pk for cell in self.cells.values()}
-        taken = Counter() if self.together else _taken_by_agents(self)
+        alone = all(cell.group_size == 1 for cell in self.cells.values())
+        taken = Counter() if self.together or alone else _taken_by_agents(self)
         held, held_or_offered = Counter(taken), Counter(taken)
         for sha256, role, *numbers in rows:
             if sha256 in keys:
@@ -436,7 +438,9 @@ def find_seat(version: Version, asked: Asked, *, stratum: str = "", over: bool =
     """
     seats = Seats(version)
     cells = [cell for cell in seats.cells.values() if cell.number == asked.cell] or list(seats.cells.values())
-    possible = [(cell, seat) for cell in cells for seat in cell.people if asked.role in (None, "", seat)]
+    seats_of_all = [(cell, seat) for cell in cells for seat in cell.people]
+    role = asked.role or (asked.chosen if any(seat == asked.chosen for _cell, seat in seats_of_all) else "")
+    possible = [(cell, seat) for cell, seat in seats_of_all if role in ("", seat)]
     if not possible:
         raise NoSuchRole(
             _("The link asks for a role that this study doesn't have. Please tell the person who gave it to you.")
@@ -473,15 +477,16 @@ def _drawn(version: Version, seats: Seats, cells: Mapping[int, Cell], asked: Ask
     rules = version.reader.cell_rules
     rule = rules.rule
     placed = Placement.objects.filter(version=version)
-    last = placed.aggregate(last=Max(Cast(KT("draw__number"), IntegerField())))["last"]
-    number = 1 + (last or 0)
+    in_stratum = Q(draw__stratum=stratum)
+    last = placed.aggregate(number=Max(_DRAW_NUMBER), block=Max(_BLOCK, filter=in_stratum))
+    number = 1 + (last["number"] or 0)
     seed = f"{version.seed}/{number}"
     if asked.cell is not None and len(cells) == 1 and asked.cell == next(iter(cells.values())).number:
         return drawing.forced(asked.cell, rule=rule, number=number, seed=seed)
     peers = Seats(version, asked.together).placements if asked.together else seats.placements
     held = peers.filter(released_at=None)
     forming = _cells_forming_groups(held, cells.values()) if rules.unit == "group" else set()
-    block = _current_block(placed.filter(draw__stratum=stratum)) if rule == "blocks" else None
+    block = _block(last["block"] or 0, placed.filter(in_stratum)) if rule == "blocks" else None
     return drawing.draw(
         [drawing.Open(cell.number, cell.weight, seats.share(pk), pk in forming) for pk, cell in cells.items()],
         rule=rule,
@@ -492,13 +497,10 @@ def _drawn(version: Version, seats: Seats, cells: Mapping[int, Cell], asked: Ask
     )
 
 
-def _current_block(placed: QuerySet[Placement]) -> drawing.Block:
-    """Return the last block of a stratum, and what was drawn in it."""
-    block = Cast(KT("draw__block"), IntegerField())
-    placed = placed.filter(draw__block__isnull=False).annotate(in_block=block).order_by()
-    number = placed.aggregate(last=Max("in_block"))["last"] or 0
-    used = placed.filter(in_block=number).values_list("cell__number").annotate(Count("pk"))
-    return drawing.Block(number, dict(used))
+def _block(number: int, placed: QuerySet[Placement]) -> drawing.Block:
+    """Return a block of a stratum, and what was drawn in it."""
+    in_block = placed.annotate(in_block=_BLOCK).filter(in_block=number).order_by()
+    return drawing.Block(number, dict(in_block.values_list("cell__number").annotate(Count("pk"))))
 
 
 def _cells_forming_groups(placements: QuerySet[Placement], cells: Collection[Cell]) -> set[int]:

@@ -39,9 +39,8 @@ class ModelsUnavailable(EntryRefused):
 
 def unavailable_endpoints(version: Version) -> list[str]:
     """Return the endpoints used by this version that are known to be unavailable."""
-    circuits = open_circuits()
-    used_endpoints = {agent.spec.partition(":")[0] for agent in version.agents().values()}
-    return sorted(used_endpoints & circuits.keys())
+    used_endpoints = {agent.spec.partition(":")[0] for agent in version.agents().values() if not agent.scripted}
+    return sorted(used_endpoints & open_circuits().keys()) if used_endpoints else []
 
 
 def refuse_while_unavailable(version: Version) -> None:

@@ -43,14 +43,15 @@ def join(request: HttpRequest, slug: str) -> HttpResponse:
         return render(request, "studies/unknown.html", status=404)
     arrival = None
     try:
-        arrival = arrivals.KINDS[study.entry].arrive(study.slug, _arrival_link(request))
+        entry = study.entry
+        arrival = arrivals.KINDS[entry].arrive(study.slug, _arrival_link(request))
         if arrival.preview:
             return render(request, "studies/preview.html", _study_context(study))
-        if study.entry == Study.Entry.OPEN:
+        if entry == Study.Entry.OPEN:
             return _enter_openly(request, study, arrival)
         return _enter(request, study, arrival)
     except IncompleteLink as refusal:
-        if study.entry == Study.Entry.CODES:
+        if entry == Study.Entry.CODES:
             return render(
                 request, "studies/enter_code.html", {**_study_context(study), "refusal": refusal}, status=refusal.status
             )
@@ -95,7 +96,8 @@ def _enter(request: HttpRequest, study: Study, arrival: arrivals.Arrival) -> Htt
         arrival = replace(arrival, held=_browser_token(request, study) or _token(request, study))
     existing = enrolling.latest_enrolment(study, arrival)
     if existing is None and arrival.once and request.method == "GET":
-        enrolling.refuse_closed(study)  # link previews by other programs must not use the link up
+        # Link previews by other programs must not use the link up.
+        enrolling.refuse_closed(study, study.latest_version())
         return render(request, "studies/welcome.html", _study_context(study))
     if existing is not None and existing.ended and request.method == "GET":
         try:
@@ -114,7 +116,8 @@ def _enter(request: HttpRequest, study: Study, arrival: arrivals.Arrival) -> Htt
 
 def _enter_openly(request: HttpRequest, study: Study, arrival: arrivals.Arrival) -> HttpResponse:
     """Handle an open link: continue a known browser's enrolment, or ask a new one to begin."""
-    existing = Enrolment.objects.filter(token=_browser_token(request, study)).first()
+    begun = _browser_token(request, study)
+    existing = Enrolment.objects.filter(token=begun).first() if begun else None
     if request.method == "GET":
         if existing is not None and not existing.ended:
             return redirect(existing)
@@ -130,18 +133,18 @@ def _enter_openly(request: HttpRequest, study: Study, arrival: arrivals.Arrival)
     resubmitted = Enrolment.objects.filter(token=token).first() if token else None
     if resubmitted is not None:
         return _redirect_and_remember(request, study, resubmitted)
-    _refuse_openly(study, existing)
+    if existing is not None:
+        _refuse_openly(study, existing)
     _refuse_too_many(request, arrival)
-    role = request.POST.get("role") if study.purpose == Match.Purpose.DEMO else None
-    roles = [offered for offered, _label in enrolling.roles_offered(study)]
-    enrolment = enrolling.enrol(study, arrival, role=role if role and role in roles else None, token=token)
+    role = request.POST.get("role", "") if study.purpose == Match.Purpose.DEMO else ""
+    enrolment = enrolling.enrol(study, arrival, chosen=role, token=token)
     return _redirect_and_remember(request, study, enrolment)
 
 
 def _refuse_openly(study: Study, earlier: Enrolment | None) -> None:
     """Raise EntryRefused if nobody may enter now, or not in a browser that has this earlier enrolment."""
-    enrolling.refuse_closed(study)
     version = study.latest_version()
+    enrolling.refuse_closed(study, version)
     if earlier is not None and version is not None:
         participations.refuse_browser(version, earlier)
 

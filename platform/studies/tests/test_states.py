@@ -10,6 +10,7 @@ from django.db import transaction
 from django.test import Client
 from django.utils import timezone
 
+from checks.steps import Comprehension
 from matches.models import Match
 from matches.services import abandon_match, handle_time_outs
 from participants import services as people
@@ -84,7 +85,8 @@ def fail_comprehension(visitor: Visitor) -> None:
     visitor.enrolment.save(update_fields=["steps"])
     visitor.send(code_word=visitor.enrolment.code_word)
     visitor.see()
-    visitor.send(loss_rate="5%")
+    questions = Comprehension(visitor.now(), asked).questions()
+    visitor.send(**{each.key: next(one for one in each.options if one != each.answer) for each in questions})
 
 
 def end_now(state: State) -> Callable[[Visitor], object]:

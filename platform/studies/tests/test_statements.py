@@ -1,0 +1,44 @@
+"""How many statements a participant's way to the game costs the database, those of transactions not counted."""
+
+import re
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+
+from tests.actions import launch_endless
+
+POSITION = re.compile(r'name="position" value="(\d+)"')
+CODE_WORD = re.compile(r"remember the word <strong>([a-z]+)</strong>")
+TRANSACTION = ("BEGIN", "COMMIT", "SAVEPOINT", "RELEASE")
+
+
+def statements_of_a_walk() -> list[tuple[str, int]]:
+    """Return the statements of every request from the link to the game's first page."""
+    client, costs = Client(), []
+
+    def ask(method: str, path: str, data: dict[str, str] | None = None):
+        with CaptureQueriesContext(connection) as queries:
+            page = client.generic(method, path) if data is None else client.post(path, data)
+        costs.append((method, sum(not query["sql"].startswith(TRANSACTION) for query in queries)))
+        return page
+
+    page = ask("POST", "/join/walk/", {"role": "alice"})
+    path = page.headers["Location"]
+    for answer in ({"agree": "yes"}, {"name": "Worker"}, {}):
+        html = ask("GET", path).content.decode()
+        if match := CODE_WORD.search(html):
+            answer = {**answer, "code_word": match[1]}
+        ask("POST", path, {"position": POSITION.search(html)[1], **answer})
+    assert 'id="screen"' in ask("GET", path).content.decode()
+    return costs
+
+
+@pytest.mark.django_db(transaction=True)
+def test_way_to_the_game_costs_few_statements():
+    launch_endless("walk")
+    statements_of_a_walk()  # the first one fills the process's caches
+    costs = statements_of_a_walk()
+    assert [number for method, number in costs if method == "GET"][:3] == [2, 2, 2]
+    assert sum(number for _method, number in costs) <= 39, costs
