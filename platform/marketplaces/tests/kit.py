@@ -65,28 +65,18 @@ class Stage:
         id_name, worker_name: the link's fields for the submission and the participant.
         offer_kind, title_name, key_name: of its tasks or studies: the model, and their fields in our forms.
         more_places, acts: the name of the action that adds places, and of those that ask on a page of their own.
+        form: what a researcher enters to offer the study.
     """
 
-    kind: ClassVar[str]
-    there: ClassVar[str]
+    kind = there = create_call = reject_call = list_call = status_call = id_name = worker_name = ""
+    offer_kind = title_name = key_name = more_places = ""
+    acts: ClassVar[tuple[str, ...]] = ()
     served: ClassVar[Any]
     credentials: ClassVar[dict[str, str]]
     plan: ClassVar[dict[str, Any]] = {}
     reason: ClassVar[dict[str, str]]
-    create_call: ClassVar[str]
-    reject_call: ClassVar[str]
-    list_call: ClassVar[str]
-    status_call: ClassVar[str]
     pay_calls: ClassVar[dict[str, str]]
-    id_name: ClassVar[str]
-    worker_name: ClassVar[str]
-    offer_kind: ClassVar[str]
-    title_name: ClassVar[str]
-    key_name: ClassVar[str]
-    more_places: ClassVar[str]
-    acts: ClassVar[tuple[str, ...]]
-    form: dict[str, Any]
-    """What a researcher enters to offer the study."""
+    form: ClassVar[dict[str, Any]]
 
     def __init__(self, standin: Any, **plan: Any):
         self.standin, self.market = standin, standin.market
