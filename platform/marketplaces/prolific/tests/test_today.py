@@ -21,7 +21,7 @@ from marketplaces.kinds import NotPossible
 from marketplaces.models import Recruitment
 from marketplaces.prolific import authenticity, hooks
 from marketplaces.prolific.filters import FiltersForm
-from marketplaces.prolific.models import Hook, HookEvent, Publication
+from marketplaces.prolific.models import Hook, Publication
 from payouts import books
 from payouts.models import LedgerRow
 from recruiters.uploads import BadFile
@@ -82,7 +82,7 @@ class TestWebhooks:
         self.post(event)
         Recruitment.objects.update(next_at=timezone.now() + timedelta(hours=1))
         assert self.post(event) == self.post(event, **{"X-Event-ID": "another-name"}) == 204
-        assert not self.is_due() and HookEvent.objects.count() == 1
+        assert not self.is_due()
 
     def test_events_out_of_order_keep_the_current_status(self, hook, desk):
         worker = desk.worker().work()
@@ -107,7 +107,7 @@ class TestWebhooks:
     )
     def test_forged_event_is_refused(self, event, name, value):
         assert self.post(event, **{name: value}) == 403
-        assert not self.is_due() and not HookEvent.objects.exists()
+        assert not self.is_due()
 
     def test_changed_old_or_foreign_event_is_refused(self, event):
         old_event = replace(event, sent_at=event.sent_at - 2 * 24 * 3600)
