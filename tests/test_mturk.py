@@ -106,14 +106,14 @@ class Researcher:
     def _add_recruitment(self, account: str) -> None:
         page = self.page
         page.goto(f"{self.stack.url}/admin/marketplaces/recruitment/add/")
-        page.locator("select[name=study]").select_option(str(self.stack.call("tests.mturk.study_key", self.slug)))
+        page.locator("select[name=study]").select_option(str(self.stack.call("tests.recruiting.study_key", self.slug)))
         page.locator("select[name=account]").select_option(label=account)
         page.locator("button[name=_save], input[name=_save]").first.click()
         expect(page.get_by_text("was added successfully")).to_be_visible(timeout=SLOW_MACHINE)
 
     def open(self) -> None:
         """Open the study's recruiting page through the link on the study's page."""
-        key = self.stack.call("tests.mturk.study_key", self.slug)
+        key = self.stack.call("tests.recruiting.study_key", self.slug)
         self.page.goto(f"{self.stack.url}/admin/studies/study/{key}/change/")
         self.page.get_by_role("link", name="Tasks and workers").click()
         workers = self.page.get_by_role("heading", name="Where Parley and Mechanical Turk differ")
@@ -139,15 +139,15 @@ class Researcher:
         expect(self.page.get_by_text("Updated from the marketplace")).to_be_visible(timeout=SLOW_MACHINE)
         self.open()
 
-    def pay(self) -> None:
-        """Approve everything that is due, and wait until it is paid."""
+    def pay(self) -> list[dict[str, Any]]:
+        """Approve everything that is due, and wait until it is paid; return the ledger's rows."""
         self.open()
         self.page.get_by_role("link", name="Pay", exact=True).click()
         self.page.get_by_role("button", name="Approve…").click()
         self.page.get_by_role("heading", name="Approve", exact=True).wait_for()
         self.page.get_by_role("button", name="Approve").click()
         expect(self.page.get_by_text(re.compile(r"Approve: \d+ payments"))).to_be_visible(timeout=SLOW_MACHINE)
-        self.stack.call("tests.mturk.await_pay", self.slug)
+        return self.stack.call("tests.recruiting.await_pay", self.slug)
 
 
 class Worker:
@@ -230,29 +230,8 @@ def submit_last_page(stack: Any, path: str) -> httpx.Response:
     return httpx.post(form[1], data=fields, timeout=60)
 
 
-@pytest.mark.slow
-def test_two_workers_are_recruited_paid_and_exported(browser, stack, researcher, standin, tmp_path):
-    researcher.set_up("turk-short", people=2)
-    researcher.publish(2)
-    for number, window in enumerate(({"viewport": PHONE, "has_touch": True}, {})):
-        worker = Worker(browser, standin, f"AWORKER{number}", **window)
-        preview = worker.find()
-        assert worker.fits(preview)
-        frame = worker.accept()
-        worker.play(frame)
-        assert worker.fits(frame)
-        worker.finish(frame)
-    researcher.refresh()
-    expect(researcher.page.locator("#submissions + dl")).to_have_text(re.compile(r"awaiting review\s*2"))
-    researcher.pay()
-    assert sorted(assignment.status for assignment in standin.market.assignments.values()) == ["Approved", "Approved"]
-    check_paid(stack, standin, researcher.slug)
-    check_export(stack, researcher.slug, tmp_path, ["AWORKER0", "AWORKER1"])
-
-
-def check_paid(stack: Any, standin: StandIn, slug: str) -> None:
-    """Check that the stand-in paid each confirmed row once, and that the sums agree."""
-    rows = stack.call("tests.mturk.ledger", slug)
+def check_paid(standin: StandIn, rows: list[dict[str, Any]]) -> None:
+    """Check that the stand-in paid each confirmed row of the ledger once."""
     submitted = {
         assignment.worker: assignment
         for assignment in standin.market.assignments.values()
@@ -265,7 +244,6 @@ def check_paid(stack: Any, standin: StandIn, slug: str) -> None:
     for row in rows:
         if row["reason"] == "base" and row["state"] == "confirmed":
             assert submitted[row["worker"]].status == "Approved"
-    assert stack.call("tests.mturk.book_errors") == []
 
 
 def check_export(stack: Any, slug: str, folder: Path, workers: list[str]) -> None:
@@ -285,9 +263,10 @@ def test_twenty_workers_complete_a_whole_study(browser, stack, researcher, stand
     in_browsers = ["ABROWSER1", "ABROWSER2"]
     for name, window in zip(in_browsers, ({"viewport": PHONE, "has_touch": True}, {}), strict=True):
         worker = Worker(browser, standin, name, **window)
-        worker.find()
+        assert worker.fits(worker.find())
         frame = worker.accept()
         worker.play(frame)
+        assert worker.fits(frame)
         worker.finish(frame)
 
     paths: dict[str, str] = {}
@@ -310,7 +289,7 @@ def test_twenty_workers_complete_a_whole_study(browser, stack, researcher, stand
     arrived, paths["AARRIVED"] = accept_without_browser(standin, "AARRIVED")
     returned, paths["AGONE"] = accept_without_browser(standin, "AGONE")
     standin.market.leave(returned)
-    stack.call("tests.mturk.backdate_activity", "AGONE", 30)
+    stack.call("tests.recruiting.backdate_activity", "AGONE", 30)
     (task,) = standin.market.hits.values()
     reassigned = standin.market.accept(standin.market.worker("AAGAIN"), task, reuse=returned.id)
     paths["AAGAIN"] = open_link(reassigned, standin).headers["location"]
@@ -329,7 +308,7 @@ def test_twenty_workers_complete_a_whole_study(browser, stack, researcher, stand
     expect(researcher.page.get_by_text("is not responding properly").first).to_be_visible(timeout=SLOW_MACHINE)
     standin.behave()
     researcher.refresh()
-    states = stack.call("tests.mturk.await_drop_out", researcher.slug)
+    states = stack.call("tests.recruiting.await_drop_out", researcher.slug)
     single_player_states = [str(state) for state in REACHABLE if state not in GROUP_STATES]
     assert states == {**dict.fromkeys(single_player_states, 1), "completed": 6}
     assert sum(states.values()) == 20
@@ -339,9 +318,9 @@ def test_twenty_workers_complete_a_whole_study(browser, stack, researcher, stand
     researcher.open()
     expect(researcher.page.get_by_text("Another participant submitted with the link")).to_be_visible()
 
-    researcher.pay()
-    check_paid(stack, standin, researcher.slug)
-    confirmed = [row for row in stack.call("tests.mturk.ledger", researcher.slug) if row["state"] == "confirmed"]
+    rows = researcher.pay()
+    check_paid(standin, rows)
+    confirmed = [row for row in rows if row["state"] == "confirmed"]
     assert {row["worker"] for row in confirmed if row["reason"] == "base"} == {
         *in_browsers, "AAGAIN", "AFAILEDQUIZ", "AOPPONENT", *(f"ACOMPLETED{number}" for number in range(1, 4)),
     }  # fmt: skip

@@ -22,7 +22,6 @@ from marketplaces.kinds import MarketplaceError, NotPossible
 from marketplaces.models import Account, Recruitment
 from marketplaces.prolific import authenticity, hooks, publishing
 from marketplaces.prolific.client import client_of, text_of
-from marketplaces.prolific.filters import filters_of
 from marketplaces.prolific.forms import OfferForm, PlacesForm, suggestion
 from marketplaces.prolific.models import KIND, Hook, Publication
 from recruiters.uploads import LARGEST, BadFile
@@ -132,7 +131,7 @@ class PublicationAdmin(Desk, PartAdmin):
         try:
             _version, _rule, account = publishing.refuse_unready(study)
             self.refuse_without_account(request, account)
-            choices = {"projects": _projects(account), "filters": filters_of(client_of(account))}
+            choices = {"projects": _projects(account), "filters": client_of(account).rows("/filters/")}
             form = bound_form(OfferForm, request, initial=suggestion(study), **choices)
             if form.is_bound and form.is_valid():
                 publication = publishing.create_draft(study, address=address, **form.cleaned_data)
@@ -307,8 +306,8 @@ def _projects(account: Account) -> list[tuple[str, str]]:
     """Return the account's projects on Prolific as choices; the first is the default."""
     client = client_of(account)
     choices = []
-    for workspace in client.workspaces():
-        for project in client.projects(text_of(workspace, "id")):
+    for workspace in client.rows("/workspaces/"):
+        for project in client.rows(f"/workspaces/{text_of(workspace, 'id')}/projects/"):
             choices.append((text_of(project, "id"), f"{workspace.get('title', '')}: {project.get('title', '')}"))
     return choices
 

@@ -44,150 +44,18 @@ class Client:
         self._address = address
         self._headers = {"Authorization": f"Token {token}", "Accept": "application/json"}
 
-    # ---- the account ---------------------------------------------------------------------------------
+    # ---- requests ------------------------------------------------------------------------------------
 
-    def me(self) -> dict[str, Any]:
-        return self._object("GET", "/users/me/")
+    def ask(
+        self, method: str, path: str, fields: Mapping[str, Any] | None = None, *, query: Mapping[str, str] | None = None
+    ) -> dict[str, Any]:
+        """Send one request to an address below `/api/v1`; return the object in the answer."""
+        return _object_in(self._send(method, path, fields, query))
 
-    def workspaces(self) -> list[dict[str, Any]]:
-        return list(self._rows("/workspaces/"))
-
-    def balance(self, workspace: str) -> tuple[Decimal, str]:
-        """Return what a workspace can spend, and its currency."""
-        data = self._object("GET", f"/workspaces/{workspace}/balance/")
-        return units(data.get("available_balance")), text_of(data, "currency_code")
-
-    def projects(self, workspace: str) -> list[dict[str, Any]]:
-        return list(self._rows(f"/workspaces/{workspace}/projects/"))
-
-    def project(self, project: str) -> dict[str, Any]:
-        return self._object("GET", f"/projects/{project}/")
-
-    def filters(self) -> Iterator[dict[str, Any]]:
-        """Yield the filters of participants: {filter_id, title, question, category, type, data_type, …}."""
-        return self._rows("/filters/")
-
-    # ---- studies -------------------------------------------------------------------------------------
-
-    def create_study(self, fields: Mapping[str, Any]) -> dict[str, Any]:
-        return self._study("POST", "/studies/", fields)
-
-    def study(self, study: str) -> dict[str, Any]:
-        return self._study("GET", f"/studies/{study}/")
-
-    def change_study(self, study: str, fields: Mapping[str, Any]) -> dict[str, Any]:
-        return self._study("PATCH", f"/studies/{study}/", fields)
-
-    def transition_study(self, study: str, action: str) -> dict[str, Any]:
-        """Change the study's status.
-
-        Args:
-            action: PUBLISH, PAUSE, START or STOP.
-        """
-        return self._study("POST", f"/studies/{study}/transition/", {"action": action})
-
-    def study_named(self, internal_name: str) -> dict[str, Any] | None:
-        """Return the study with this internal name, which only Parley uses."""
-        for row in self._rows("/studies/"):
-            if row.get("internal_name") == internal_name:
-                return self.study(text_of(row, "id"))
-        return None
-
-    def cost(self, *, reward: Decimal, places: int) -> Decimal:
-        """Return the total cost of this many places at this reward, including Prolific's fees and taxes."""
-        fields = {"reward": hundredths(reward), "total_available_places": places}
-        return units(self._object("POST", "/study-cost-calculator/", fields).get("total_cost"))
-
-    # ---- submissions ---------------------------------------------------------------------------------
-
-    def submissions(self, study: str) -> Iterator[dict[str, Any]]:
-        """Yield all submissions of a study: {id, participant_id, status, study_code, started_at, …}."""
-        return self._rows("/submissions/", {"study": study})
-
-    def submission(self, submission: str) -> dict[str, Any]:
-        data = self._object("GET", f"/submissions/{submission}/")
-        text_of(data, "status")
-        return data
-
-    def approve(self, submission: str) -> dict[str, Any]:
-        return self._object("POST", f"/submissions/{submission}/transition/", {"action": "APPROVE"})
-
-    def complete_with_part(self, submission: str, *, code: str, percent: int, message: str) -> dict[str, Any]:
-        """Complete a submission for its participant and pay a percentage of the reward (dynamic payment).
-
-        Args:
-            code: one of the study's codes with the action DYNAMIC_PAYMENT.
-            message: what the participant reads.
-        """
-        options = {"percentage_of_reward": percent, "message_to_participant": message}
-        order = {"action": "COMPLETE", "completion_code": code, "completion_code_data": options}
-        return self._object("POST", f"/submissions/{submission}/transition/", order)
-
-    def approve_all(self, submissions: Sequence[str]) -> None:
-        """Approve many submissions, at most `MAX_BULK`; Prolific approves them some time after its response."""
-        assert len(submissions) <= MAX_BULK
-        self._send("POST", "/submissions/bulk-approve/", {"submission_ids": list(submissions)})
-
-    def reject(self, submission: str, *, message: str, category: str) -> dict[str, Any]:
-        order = {"action": "REJECT", "message": message, "rejection_category": category}
-        return self._object("POST", f"/submissions/{submission}/transition/", order)
-
-    def ask_return(self, submission: str, *, reasons: Sequence[str]) -> None:
-        """Have Prolific ask a participant to return their submission, giving the reasons. Each call sends a new
-        message.
-        """
-        self._object("POST", f"/submissions/{submission}/request-return/", {"request_return_reasons": list(reasons)})
-
-    # ---- webhooks ------------------------------------------------------------------------------------
-
-    @sensitive_variables()
-    def new_hook_secret(self, workspace: str) -> str:
-        """Create and return the secret that signs a workspace's events from now on."""
-        return text_of(self._object("POST", "/hooks/secrets/", {"workspace_id": workspace}), "value")
-
-    def hooks(self, workspace: str) -> list[dict[str, Any]]:
-        """Return the webhook subscriptions of a workspace: {id, event_type, target_url, is_enabled, …}."""
-        return list(self._rows("/hooks/subscriptions/", {"workspace_id": workspace}))
-
-    @sensitive_variables()
-    def subscribe(self, *, workspace: str, event: str, target: str) -> None:
-        """Subscribe `target` to an event, and confirm the subscription with the secret in the response."""
-        fields = {"workspace_id": workspace, "event_type": event, "target_url": target}
-        answer = self._send("POST", "/hooks/subscriptions/", fields)
-        try:
-            key = text_of(answer.json(), "id")
-        except (ValueError, RecursionError, AttributeError):
-            raise_invalid_response()
-        self._object("POST", f"/hooks/subscriptions/{key}/", {"secret": answer.headers.get("x-hook-secret", "")})
-
-    # ---- bonuses -------------------------------------------------------------------------------------
-
-    def set_up_bonuses(self, *, study: str, bonuses: Mapping[str, Decimal]) -> str:
-        """Prepare bonuses by submission, at most `MAX_BULK`; no money moves. Return the reference for paying them."""
-        assert len(bonuses) <= MAX_BULK
-        lines = "\n".join(f"{submission},{amount:.2f}" for submission, amount in bonuses.items())
-        order = {"study_id": study, "csv_bonuses": lines}
-        return text_of(self._object("POST", "/submissions/bonus-payments/", order), "id")
-
-    def pay_bonus(self, reference: str) -> None:
-        """Pay what was prepared under this reference. Prolific pays on every call: never call this twice."""
-        answer = self._send("POST", f"/bulk-bonus-payments/{reference}/pay/")
-        if answer.content.strip() and "json" not in answer.headers.get("content-type", ""):
-            raise_invalid_response()
-
-    # ---- one call ------------------------------------------------------------------------------------
-
-    def _study(self, method: str, path: str, fields: Mapping[str, Any] | None = None) -> dict[str, Any]:
-        data = self._object(method, path, fields)
-        text_of(data, "id")
-        text_of(data, "status")
-        return data
-
-    def _rows(self, path: str, query: Mapping[str, str] | None = None) -> Iterator[dict[str, Any]]:
+    def rows(self, path: str, **query: str) -> Iterator[dict[str, Any]]:
         """Yield every row of a list, page by page."""
         for number in range(1, MOST_PAGES + 1):
-            parameters = {**(query or {}), "page": str(number), "page_size": str(PAGE_SIZE)}
-            data = self._object("GET", path, query=parameters)
+            data = self.ask("GET", path, query={**query, "page": str(number), "page_size": str(PAGE_SIZE)})
             rows = data.get("results")
             if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
                 raise_invalid_response()
@@ -198,17 +66,38 @@ class Client:
             if not rows or not (next_address or (links is None and len(rows) == PAGE_SIZE)):
                 return
 
-    def _object(
-        self, method: str, path: str, fields: Mapping[str, Any] | None = None, *, query: Mapping[str, str] | None = None
-    ) -> dict[str, Any]:
-        answer = self._send(method, path, fields, query)
-        try:
-            data = answer.json()
-        except (ValueError, RecursionError):
-            data = None
-        if not isinstance(data, dict):
-            raise_invalid_response()
+    def balance(self, workspace: str) -> tuple[Decimal, str]:
+        """Return what a workspace can spend, and its currency."""
+        data = self.ask("GET", f"/workspaces/{workspace}/balance/")
+        return units(data.get("available_balance")), text_of(data, "currency_code")
+
+    def study(self, *path: str, method: str = "GET", fields: Mapping[str, Any] | None = None) -> dict[str, Any]:
+        """Send a request that is answered with a study; its ID and status are texts.
+
+        Args:
+            path: the parts below `/studies/`, such as a study's ID.
+        """
+        data = self.ask(method, "/".join(("/studies", *path, "")), fields)
+        text_of(data, "id")
+        text_of(data, "status")
         return data
+
+    def submission(self, submission: str) -> dict[str, Any]:
+        data = self.ask("GET", f"/submissions/{submission}/")
+        text_of(data, "status")
+        return data
+
+    def decide(self, submission: str, action: str, **more: Any) -> dict[str, Any]:
+        """Send a decision about a submission: APPROVE, REJECT, or COMPLETE for its participant."""
+        return self.ask("POST", f"/submissions/{submission}/transition/", {"action": action, **more})
+
+    @sensitive_variables()
+    def subscribe(self, *, workspace: str, event: str, target: str) -> None:
+        """Subscribe `target` to an event, and confirm the subscription with the secret in the response."""
+        fields = {"workspace_id": workspace, "event_type": event, "target_url": target}
+        answer = self._send("POST", "/hooks/subscriptions/", fields)
+        key = text_of(_object_in(answer), "id")
+        self.ask("POST", f"/hooks/subscriptions/{key}/", {"secret": answer.headers.get("x-hook-secret", "")})
 
     def _send(
         self,
@@ -222,6 +111,36 @@ class Client:
         if answer.status_code >= 300:
             _refuse(answer)
         return answer
+
+    # ---- many at once --------------------------------------------------------------------------------
+
+    def approve_all(self, submissions: Sequence[str]) -> None:
+        """Approve many submissions, at most `MAX_BULK`; Prolific approves them some time after its response."""
+        assert len(submissions) <= MAX_BULK
+        self._send("POST", "/submissions/bulk-approve/", {"submission_ids": list(submissions)})
+
+    def set_up_bonuses(self, *, study: str, bonuses: Mapping[str, Decimal]) -> str:
+        """Prepare bonuses by submission, at most `MAX_BULK`; no money moves. Return the reference for paying them."""
+        assert len(bonuses) <= MAX_BULK
+        lines = "\n".join(f"{submission},{amount:.2f}" for submission, amount in bonuses.items())
+        order = {"study_id": study, "csv_bonuses": lines}
+        return text_of(self.ask("POST", "/submissions/bonus-payments/", order), "id")
+
+    def pay_bonus(self, reference: str) -> None:
+        """Pay what was prepared under this reference. Prolific pays on every call: never call this twice."""
+        answer = self._send("POST", f"/bulk-bonus-payments/{reference}/pay/")
+        if answer.content.strip() and "json" not in answer.headers.get("content-type", ""):
+            raise_invalid_response()
+
+
+def _object_in(answer: httpx2.Response) -> dict[str, Any]:
+    try:
+        data = answer.json()
+    except (ValueError, RecursionError):
+        data = None
+    if not isinstance(data, dict):
+        raise_invalid_response()
+    return data
 
 
 def _refuse(answer: httpx2.Response) -> NoReturn:
@@ -313,8 +232,8 @@ def check(account: Account) -> str:
     MarketplaceError.
     """
     client = client_of(account)
-    client.me()
-    workspaces = client.workspaces()
+    client.ask("GET", "/users/me/")
+    workspaces = list(client.rows("/workspaces/"))
     if not workspaces:
         return _("Prolific accepts the token, but it belongs to no workspace.")
     balances = []

@@ -86,7 +86,7 @@ def fetch(submission: Submission) -> Report:
 
 def reject(submission: Submission, *, reason: str, category: str, **_sure: bool) -> None:
     session = _session(identity_of(submission))
-    client_of(submission.account).reject(session, message=reason, category=category)
+    client_of(submission.account).decide(session, "REJECT", message=reason, rejection_category=category)
 
 
 def recorded(submission: Submission) -> None:
@@ -158,7 +158,7 @@ def ask_return(submission: Submission, *, reasons: Sequence[str], record: Callab
     client, session = client_of(submission.account), _session(identity_of(submission))
     submissions.decide(
         submission,
-        lambda: client.ask_return(session, reasons=reasons),
+        lambda: client.ask("POST", f"/submissions/{session}/request-return/", {"request_return_reasons": reasons}),
         happened=lambda report: bool(report.fields["return_asked"]),
         record=record,
         hindrance=_not_to_ask,
@@ -187,10 +187,11 @@ def pay_part(submission: Submission, *, percent: int, message: str, record: Call
     publication, stored = publication_of(submission), Submission.objects.filter(pk=submission.pk)
     record()
     stored.update(part=percent)
-    session = _session(identity_of(submission))
-    order = {"code": publication.codes[codes.PARTIAL_PAYMENT], "percent": percent, "message": message}
+    session, code = _session(identity_of(submission)), publication.codes[codes.PARTIAL_PAYMENT]
+    data = {"percentage_of_reward": percent, "message_to_participant": message}
+    order = {"completion_code": code, "completion_code_data": data}
     try:
-        status = report_of(publication, client_of(submission.account).complete_with_part(session, **order)).status
+        status = report_of(publication, client_of(submission.account).decide(session, "COMPLETE", **order)).status
     except Unclear:
         status = fetch(submission).status
         if status != STATUS.PARTLY:
@@ -246,6 +247,6 @@ def sync(recruitment: Recruitment) -> None:
     client = client_of(publication.account)
     store_study(publication, client.study(publication.prolific_id))
     if publication.was_published:
-        rows = list(client.submissions(publication.prolific_id))
+        rows = list(client.rows("/submissions/", study=publication.prolific_id))
         reports = [report_of(publication, row) for row in rows]
         submissions.record_all(publication.study, publication.account, publication.prolific_id, reports)

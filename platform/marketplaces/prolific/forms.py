@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from decimal import Decimal
 from typing import Any
 
@@ -18,7 +18,7 @@ from games.errors import GameError
 from llm_agents.errors import AgentError
 from marketplaces.fields import number, switch, text
 from marketplaces.offers import listing_of, open_places
-from marketplaces.prolific.filters import Filter, FiltersField
+from marketplaces.prolific.filters import FiltersForm
 from studies.forecast import minutes_of
 from studies.models import Study
 
@@ -89,20 +89,21 @@ class OfferForm(forms.Form):
             "the plan says."
         ),
     )
-    filters = FiltersField(
-        label=_("Who may take part"),
-        required=False,
-        help_text=_("Prolific's filters. Without any, everyone may take part."),
-    )
 
-    def __init__(self, *args: Any, projects: list[tuple[str, str]], filters: Sequence[Filter] = (), **kwargs: Any):
+    def __init__(self, *args: Any, projects: list[tuple[str, str]], filters: Iterable[Any] = (), **kwargs: Any):
         super().__init__(*args, **kwargs)
-        offered, project = self.fields["filters"], self.fields["project"]
-        assert isinstance(offered, FiltersField) and isinstance(project, forms.ChoiceField)
-        offered.offer(filters)
+        self.filters = FiltersForm(self.data if self.is_bound else None, rows=filters)
+        project = self.fields["project"]
+        assert isinstance(project, forms.ChoiceField)
         project.choices = projects or [("", "–")]
         if len(projects) < 2:
             project.widget = forms.HiddenInput()
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or self.cleaned_data
+        if not self.filters.is_valid():
+            raise forms.ValidationError(_("Correct the filters that are open below."))
+        return {**cleaned, "filters": self.filters.selected()}
 
 
 def suggestion(study: Study) -> dict[str, Any]:

@@ -14,8 +14,8 @@ import json
 import time
 from datetime import timedelta
 
+from django.core.cache import cache
 from django.core.exceptions import RequestDataTooBig
-from django.db import IntegrityError, transaction
 from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 from django.utils.crypto import constant_time_compare
@@ -26,14 +26,15 @@ from django.views.decorators.http import require_POST
 
 from marketplaces.kinds import NotPossible
 from marketplaces.models import Recruitment
-from marketplaces.prolific.client import client_of
-from marketplaces.prolific.models import Hook, HookEvent, Publication
+from marketplaces.prolific.client import client_of, text_of
+from marketplaces.prolific.models import Hook, Publication
 
 EVENTS = ("submission.status.change", "study.status.change")
 MAX_BYTES = 64 * 1024
 MAX_AGE = timedelta(days=1)
 """Maximum age of a signed event: Prolific repeats events that were not accepted."""
-RETENTION = timedelta(days=30)
+RETENTION = timedelta(days=2)
+"""How long events are remembered: longer than they are accepted."""
 
 
 def subscribe(publication: Publication, *, address: str) -> Hook:
@@ -50,12 +51,12 @@ def subscribe(publication: Publication, *, address: str) -> Hook:
         raise NotPossible(_("Prolific sends events only to addresses that begin with https://."))
     client = client_of(publication.account)
     hook, _created = Hook.objects.get_or_create(account=publication.account, workspace=publication.workspace)
-    hook.keep_secret(client.new_hook_secret(publication.workspace))
+    hook.keep_secret(text_of(client.ask("POST", "/hooks/secrets/", {"workspace_id": publication.workspace}), "value"))
     hook.save()
     target = f"{address}{hook.uid}/"
     subscribed = {
         subscription.get("event_type")
-        for subscription in client.hooks(publication.workspace)
+        for subscription in client.rows("/hooks/subscriptions/", workspace_id=publication.workspace)
         if subscription.get("target_url") == target
     }
     for event in EVENTS:
@@ -104,15 +105,8 @@ def _is_signed(hook: Hook, timestamp: str, body: bytes, signature: str) -> bool:
 
 def _is_new(event: str, signature: str) -> bool:
     """Return whether neither its ID nor its signature has been seen before. The ID itself is not signed."""
-    HookEvent.objects.filter(at__lt=timezone.now() - RETENTION).delete()
-    digest = hashlib.sha256(signature.encode()).hexdigest()
-    name = hashlib.sha256(event.encode()).hexdigest() if event else digest
-    try:
-        with transaction.atomic():
-            HookEvent.objects.create(name=name, signature=digest)
-    except IntegrityError:
-        return False
-    return True
+    digests = {hashlib.sha256(text.encode()).hexdigest() for text in (event, signature) if text}
+    return all([cache.add(f"prolific-event-{digest}", True, RETENTION.total_seconds()) for digest in digests])
 
 
 def _sync_soon(hook: Hook, body: bytes) -> None:

@@ -148,21 +148,6 @@ class Hook(models.Model):
         return sealing.unseal(self.sealed_secret, purpose=_HOOKS) if self.sealed_secret else None
 
 
-class HookEvent(models.Model):
-    """An event that was received: digests of its ID and its signature, so that it counts once."""
-
-    name = models.CharField(max_length=64, unique=True)
-    signature = models.CharField(max_length=64, unique=True)
-    at = models.DateTimeField(default=timezone.now, db_index=True)
-
-    class Meta:
-        verbose_name = _("event of a webhook")
-        verbose_name_plural = _("events of webhooks")
-
-    def __str__(self) -> str:
-        return self.name[:10]
-
-
 class KeySet(models.Model):
     """The keys with which Prolific (or a stand-in) signs links, as last fetched."""
 

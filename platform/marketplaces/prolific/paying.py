@@ -118,7 +118,7 @@ class ProlificPayer(Payer):
             return
         study = self._publication.prolific_id
         with reachable():
-            rows = list(self._client().submissions(study))
+            rows = list(self._client().rows("/submissions/", study=study))
         self._listed = {
             str(row.get("id")): {**row, "participant": participant_of(row), "study_id": study}
             for row in rows
@@ -191,7 +191,7 @@ class ProlificPayer(Payer):
         """Approve a submission. Approving twice pays once: if Prolific refuses, the submission's status counts."""
         try:
             with reachable(refused=False):
-                self._client().approve(_session(order))
+                self._client().decide(_session(order), "APPROVE")
         except Refused as refusal:
             answer = self.look_up(order)
             is_certain = answer.outcome in (Outcome.CONFIRMED, Outcome.UNCLEAR)

@@ -111,7 +111,7 @@ def create_draft(
         publication.treatments = {secrets.token_urlsafe(9): cell.number for cell in cells}
     _keep(publication)
     try:
-        store_study(publication, client.create_study(fields_of(publication, version)))
+        store_study(publication, client.study(method="POST", fields=fields_of(publication, version)))
     except Unclear:
         Publication.objects.filter(pk=publication.pk).update(status=Publication.Status.UNCERTAIN)
         raise
@@ -144,10 +144,12 @@ def workspace_of(client: Client, project: str) -> tuple[str, str]:
     Raises:
         NotPossible, MarketplaceError
     """
-    workspaces = client.workspaces()
+    workspaces = list(client.rows("/workspaces/"))
     if not workspaces:
         raise NotPossible(_("The account belongs to no workspace. First create a workspace on Prolific."))
-    workspace = text_of(client.project(project), "workspace") if project else text_of(workspaces[0], "id")
+    workspace = (
+        text_of(client.ask("GET", f"/projects/{project}/"), "workspace") if project else text_of(workspaces[0], "id")
+    )
     return workspace, client.balance(workspace)[1]
 
 
@@ -211,11 +213,14 @@ def find_created(publication: Publication) -> bool:
     being_made = publication.status == Publication.Status.MAKING
     if being_made and publication.made_at > timezone.now() - CREATION_TIME:
         raise NotPossible(_("The draft is being created. Please check again in a minute."))
-    data = client_of(publication.account).study_named(publication.internal_name)
-    if data is None:
+    client = client_of(publication.account)
+    names = (
+        text_of(row, "id") for row in client.rows("/studies/") if row.get("internal_name") == publication.internal_name
+    )
+    if (found := next(names, "")) == "":
         Publication.objects.filter(pk=publication.pk, prolific_id="").delete()
         return False
-    store_study(publication, data)
+    store_study(publication, client.study(found))
     return True
 
 
@@ -254,7 +259,8 @@ def price_of(publication: Publication) -> Price:
     if isinstance(data.get("total_cost"), int | float):
         total = units(data["total_cost"])
     else:
-        total = client.cost(reward=publication.reward, places=publication.places)
+        fields = {"reward": hundredths(publication.reward), "total_available_places": publication.places}
+        total = units(client.ask("POST", "/study-cost-calculator/", fields).get("total_cost"))
     balance, currency = client.balance(publication.workspace)
     costs = shown_costs(publication.study)
     if costs is not None:
@@ -304,7 +310,9 @@ def _change_status(publication: Publication, action: str) -> None:
     """
     client = client_of(publication.account)
     try:
-        store_study(publication, client.transition_study(publication.prolific_id, action))
+        store_study(
+            publication, client.study(publication.prolific_id, "transition", method="POST", fields={"action": action})
+        )
     except (Unclear, Refused):
         store_study(publication, client.study(publication.prolific_id))
         if publication.status not in _STATUSES_AFTER[action]:
@@ -337,7 +345,9 @@ def set_places(publication: Publication, places: int) -> None:
             _("The study has {places} places. On Prolific, you can only add places.").format(places=publication.places)
         )
     client = client_of(publication.account)
-    store_study(publication, client.change_study(publication.prolific_id, {"total_available_places": places}))
+    store_study(
+        publication, client.study(publication.prolific_id, method="PATCH", fields={"total_available_places": places})
+    )
 
 
 def forget(publication: Publication) -> None:

@@ -16,7 +16,7 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture
 def published(stage):
     """A study that is offered there, by one task of at most nine places on mTurk."""
-    assert stage.hit if stage.kind == "mturk" else stage.publication
+    stage.publish()
     return stage
 
 
@@ -37,7 +37,7 @@ def act(client, stage, name: str) -> str:
 
 def is_offered(stage) -> bool:
     """Return whether newcomers can start at the stand-in."""
-    market = stage.standin.market
+    market = stage.market
     if stage.kind == "mturk":
         return any(hit.expires > market.now() for hit in market.hits.values())
     return any(study["status"] == "ACTIVE" for study in market.studies.values())
@@ -101,7 +101,7 @@ def test_places_of_a_larger_version_are_added_there(published, owner, fails):
 
 @pytest.mark.parametrize("stage", ["mturk"], indirect=True)
 def test_tasks_that_did_not_end_are_tried_again(published, owner):
-    published.staged.published(assignments=3)
+    published.publish(assignments=3)
     published.standin.misbehave("cut", "UpdateExpirationForHIT")
     page = act(owner, published, "pause")
     assert "1 of 2 tasks were not changed" in page and "On Mechanical Turk, 1 task ends" in page

@@ -31,8 +31,7 @@ STATUS = Submission.Status
 
 
 def findings(stage) -> dict[str, str]:
-    """Return what differs, by the label of whom it concerns."""
-    return {line.label: line.finding for line in comparing.lines_of(stage.study, stage.account) if line.finding}
+    return {label: line.finding for label, line in stage.lines().items() if line.finding}
 
 
 class TestRecording:
@@ -70,6 +69,13 @@ class TestRecording:
         assert len(queries[0]) == len(queries[1])
         assert not [sql for sql in queries[1] if "marketplaces_submission" in sql and not sql.startswith("SELECT")]
 
+    def test_all_pages_of_the_list_are_read(self, stage, monkeypatch):
+        monkeypatch.setattr(f"marketplaces.{stage.kind}.client.PAGE_SIZE", 2)
+        for _i in range(5):
+            stage.worker().submit()
+        stage.sync()
+        assert comparing.status_counts(stage.study) == [("awaiting review", 5)]
+
     def test_erased_participant_is_unlinked_and_still_recognised(self, stage):
         worker = stage.submitted()
         erasing.erase(enrolment=worker.person, by=None, reason="asked for it")
@@ -80,9 +86,7 @@ class TestRecording:
 
     @pytest.mark.parametrize("failure", [kind for kind in Fault if kind not in (Fault.SLOW, Fault.TWICE)])
     def test_error_is_shown_until_the_next_success(self, stage, failure):
-        worker = stage.worker()
-        worker.finish()
-        worker.submit()
+        worker = stage.worker().work()
         stage.standin.misbehave(failure, stage.list_call)
         recruitment = stage.sync()
         assert recruitment.problem and recruitment.failures == 1 and not Submission.objects.exists()
@@ -98,8 +102,7 @@ class TestComparing:
         failed.fail()
         failed.submit()
         slow.finish()
-        done.finish()
-        done.submit()
+        done.work()
         stranger.submit()
         stage.sync()
         found = findings(stage)
@@ -110,7 +113,7 @@ class TestComparing:
         failed.decide(STATUS.APPROVED)
         stage.sync()
         assert findings(stage)[failed.person.pseudonym] == "approved"
-        page = stage.sign_in(Role.OWNER).get(stage.desk)
+        page = stage.sign_in(Role.OWNER).get(stage.page)
         assert "has not finished here" in text_of(page) and "never arrived here" in text_of(page)
         for worker in (early, failed, slow, done, stranger):
             assert worker.participant not in page.content.decode()
@@ -131,7 +134,7 @@ class TestRejecting:
         page = worker.act("reject")
         pay_page = owner.get(f"/admin/pay/{stage.study.pk}/reject/{worker.person.pk}/")
         assert page in pay_page.content.decode()
-        assert breadcrumb_urls(owner.get(page))[-1].removesuffix("/") in stage.desk or stage.kind == "prolific"
+        assert breadcrumb_urls(owner.get(page))[-1].removesuffix("/") in stage.page or stage.kind == "prolific"
         assert worker.participant not in owner.get(page).content.decode()
         for refused in ("", "bad", " " * 50):
             owner.post(page, {**stage.reason, "reason": refused})
@@ -216,12 +219,12 @@ class TestRejecting:
         worker = stage.submitted()
         editor, owner = stage.sign_in(Role.EDITOR), stage.sign_in(Role.OWNER)
         assert editor.post(worker.act("reject"), stage.reason).status_code == 403
-        assert "Reject …" not in text_of(editor.get(stage.desk))
+        assert "Reject …" not in text_of(editor.get(stage.page))
         identities = f"/admin/marketplaces/submission/of/{stage.study.pk}/worker/"
         assert editor.post(identities, {"enrolment": worker.person.pk}).status_code == 403
         stage.standin.calls.clear()
         pages = (
-            stage.desk,
+            stage.page,
             f"/admin/marketplaces/submission/?study__id__exact={stage.study.pk}",
             f"/admin/marketplaces/submission/{worker.row.pk}/change/",
         )
@@ -244,13 +247,14 @@ class TestPaying:
         stage.sync()
         assert not findings(stage) and not books.check(stage.study.slug)
 
-    def test_nobody_is_paid_who_has_not_submitted(self, stage):
+    def test_participant_is_paid_once_they_submit(self, stage):
         worker = stage.worker()
         worker.finish()
-        stage.sync()
-        rows = stage.pay_all()
-        assert worker.states != {"confirmed"} and rows["base"].state != LedgerRow.State.CONFIRMED
-        assert worker.status == STATUS.WORKING
+        assert {row.state for row in stage.pay_all().values()} == {"approved"} and worker.status == STATUS.WORKING
+        worker.submit()
+        for _round in range(6):
+            stage.sweep()
+        assert worker.states == {"confirmed"} and len(worker.paid("base")) == len(worker.paid("bonus")) == 1
 
     def test_silent_participants_keep_their_place_while_it_is_theirs(self, stage):
         worker = stage.worker()

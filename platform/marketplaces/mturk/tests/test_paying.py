@@ -1,146 +1,88 @@
-"""Payments that the ledger orders (`payouts.payers`): approvals pay base pay, bonuses pay the rest, each exactly
-once.
-"""
+"""What only Mechanical Turk's payments have: automatic approval, tasks with their own reward, decisions meanwhile."""
 
 from __future__ import annotations
-
-import uuid
-from decimal import Decimal
-from typing import Any
 
 import pytest
 
 from exports.tests import building
 from marketplaces.mturk.models import Hit
 from payouts import payers
-from payouts.payers import AssignmentStatus, Order, Outcome
-from recruiters.models import Identity
+from payouts.payers import AssignmentStatus, Outcome
 
 pytestmark = pytest.mark.django_db
 
 
-def order_for(person: Any, reason: str = "bonus", amount: str = "0.75", **fields: Any) -> Order:
-    identity = Identity.objects.get(enrolment=person)
-    order_fields = {
-        "uid": uuid.uuid4(),
-        "reason": reason,
-        "amount": Decimal(amount),
-        "currency": "USD",
-        "worker": identity.worker,
-        "details": identity.details,
-        "message": "Thank you for playing.",
-    }
-    return Order(**{**order_fields, **fields})
-
-
 @pytest.fixture
 def payer(staged):
-    method = payers.method_of("mturk")
-    assert method is not None and method.payer is not None
-    return method.payer(staged.study.slug)
+    return payers.method_of("mturk").payer(staged.study.slug)
 
 
 @pytest.fixture
-def played(staged):
-    return staged.work_through(staged.published(), "AWORKERONE")
+def worker(staged):
+    return staged.worker().work()
 
 
-def test_automatic_approval_is_recognised(staged, payer, played):
-    person, assignment = played
+def test_automatic_approval_confirms_only_the_same_amount(staged, payer, worker):
     staged.market.pass_time(4 * 86400)
-    base = order_for(person, "base", "1.00")
-    assert assignment.status == "Approved"
+    base = worker.order("base")
     assert payer.assignment_status(base) is AssignmentStatus.APPROVED
     assert payer.look_up(base).outcome is Outcome.CONFIRMED
+    for ask in (payer.pay, payer.look_up):
+        answer = ask(worker.order("base", "2.00"))
+        assert answer.outcome is Outcome.REFUSED and "1.00" in answer.reason and "2.00" in answer.reason
 
 
-def test_participant_with_anothers_assignment_is_not_paid(staged, payer, played):
-    _person, assignment = played
-    forger = building.arrive(
-        staged.study,
-        worker="AFORGER",
-        proof=f"{assignment.id}/AFORGER",
-        details={"assignmentId": assignment.id, "hitId": assignment.hit.id},
-    )
-    for order in (order_for(forger, "base", "1.00"), order_for(forger)):
+def test_participant_with_anothers_assignment_is_not_paid(staged, payer, worker):
+    details = {"assignmentId": worker.key, "hitId": worker.there.hit.id}
+    building.complete(staged.study, worker="AFORGER", proof=f"{worker.key}/AFORGER", details=details)
+    forger = type(worker)(staged, worker.there)
+    for order in (forger.order("base", worker="AFORGER"), forger.order("bonus", worker="AFORGER")):
         assert payer.assignment_status(order) is AssignmentStatus.SOMEBODY_ELSE
         assert payer.pay(order).outcome is Outcome.REFUSED
-    assert not staged.market.bonuses
-    assert assignment.status == "Submitted"
+    assert not staged.market.bonuses and worker.there.status == "Submitted"
 
 
-def test_assignment_of_another_study_is_not_paid(staged, payer, standin):
-    from marketplaces.mturk.tests.staged import staged_at
-
-    other_study = staged_at(standin, slug="other")
-    person, assignment = other_study.work_through(other_study.published(), "AWORKERTWO")
-    order = order_for(person, "base", "1.00")
-    assert payer.assignment_status(order) is AssignmentStatus.SOMEBODY_ELSE
-    assert payer.pay(order).outcome is Outcome.REFUSED
-    assert assignment.status == "Submitted"
+def test_assignment_of_another_study_is_not_paid(staged, payer):
+    stranger = staged.beside().worker().work()
+    assert payer.assignment_status(stranger.order("base")) is AssignmentStatus.SOMEBODY_ELSE
+    assert payer.pay(stranger.order("base")).outcome is Outcome.REFUSED
+    assert stranger.there.status == "Submitted"
 
 
 def test_nothing_is_paid_before_submission(staged, payer):
-    hit = staged.published()
-    assignment = staged.accept(hit, "AWORKERONE")
-    person = staged.arrive(assignment)
-    assert payer.assignment_status(order_for(person)) is AssignmentStatus.WORKING
-    for reason, amount in (("base", "1.00"), ("bonus", "0.50")):
-        answer = payer.pay(order_for(person, reason, amount))
+    worker = staged.worker()
+    worker.finish()
+    for reason in ("base", "bonus"):
+        answer = payer.pay(worker.order(reason))
         assert answer.outcome is Outcome.REFUSED
-        assert "not submitted" in answer.reason and "AWORKERONE" not in answer.reason
-    staged.market.leave(assignment)
-    assert payer.assignment_status(order_for(person)) is AssignmentStatus.RETURNED
+        assert "not submitted" in answer.reason and worker.participant not in answer.reason
+    worker.leave()
+    assert payer.assignment_status(worker.order("bonus")) is AssignmentStatus.RETURNED
 
 
-def test_automatic_approval_confirms_only_the_same_amount(staged, payer, played):
-    person, _assignment = played
-    staged.market.pass_time(4 * 86400)
-    base = order_for(person, "base", "2.00")
-    for answer in (payer.pay(base), payer.look_up(base)):
-        assert answer.outcome is Outcome.REFUSED
-        assert "1.00" in answer.reason and "2.00" in answer.reason
-
-
-def test_reward_comes_from_the_task_that_mturk_names(staged, payer, played):
-    person, assignment = played
-    expensive = staged.published()
+def test_reward_comes_from_the_task_that_mturk_names(staged, payer, worker):
+    expensive = staged.publish()
     Hit.objects.filter(pk=expensive.pk).update(reward="5.00")
-    details = {**person.identity.details, "hitId": expensive.hit_id}
-    assert payer.pay(order_for(person, "base", "5.00", details=details)).outcome is Outcome.REFUSED
-    assert assignment.status == "Submitted"
-    assert payer.pay(order_for(person, "base", "1.00", details=details)).outcome is Outcome.CONFIRMED
+    details = {**worker.person.identity.details, "hitId": expensive.hit_id}
+    assert payer.pay(worker.order("base", "5.00", details=details)).outcome is Outcome.REFUSED
+    assert worker.there.status == "Submitted"
+    assert payer.pay(worker.order("base", details=details)).outcome is Outcome.CONFIRMED
 
 
-def test_worker_approved_meanwhile_is_paid(staged, payer, played, monkeypatch):
-    person, assignment = played
+@pytest.mark.parametrize(("status", "expected"), [("Approved", Outcome.CONFIRMED), ("Rejected", Outcome.REFUSED)])
+def test_decision_meanwhile_counts(staged, payer, worker, monkeypatch, status, expected):
     approve = staged.market.approve
 
     def after_another_decision(*arguments, **keywords):
-        monkeypatch.undo()
-        approve(assignment, "", override=False)
+        worker.there.status = status
         approve(*arguments, **keywords)
 
     monkeypatch.setattr(staged.market, "approve", after_another_decision)
-    assert payer.pay(order_for(person, "base", "1.00")).outcome is Outcome.CONFIRMED
+    assert payer.pay(worker.order("base")).outcome is expected
 
 
-def test_worker_rejected_meanwhile_is_not_paid(staged, payer, played, monkeypatch):
-    person, assignment = played
-    approve = staged.market.approve
-
-    def after_another_decision(*arguments, **keywords):
-        staged.market.reject(assignment, "Nothing was done at all.")
-        approve(*arguments, **keywords)
-
-    monkeypatch.setattr(staged.market, "approve", after_another_decision)
-    answer = payer.pay(order_for(person, "base", "1.00"))
-    assert answer.outcome is Outcome.REFUSED and "rejected" in answer.reason
-
-
-def test_bonus_with_a_long_message_can_be_found(staged, payer, played):
-    person, _assignment = played
-    bonus = order_for(person, message="x" * 5000)
+def test_bonus_with_a_long_message_can_be_found(staged, payer, worker):
+    bonus = worker.order("bonus", message="x" * 5000)
     payer.pay(bonus)
     assert payer.look_up(bonus).outcome is Outcome.CONFIRMED
     assert len(staged.market.bonuses[0]["Reason"]) <= 1000

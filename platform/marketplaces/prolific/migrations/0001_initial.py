@@ -34,19 +34,6 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.CreateModel(
-            name='HookEvent',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('name', models.CharField(max_length=64, unique=True)),
-                ('signature', models.CharField(max_length=64, unique=True)),
-                ('at', models.DateTimeField(db_index=True, default=django.utils.timezone.now)),
-            ],
-            options={
-                'verbose_name': 'event of a webhook',
-                'verbose_name_plural': 'events of webhooks',
-            },
-        ),
-        migrations.CreateModel(
             name='KeySet',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),

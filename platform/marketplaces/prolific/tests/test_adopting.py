@@ -2,76 +2,43 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 from django.test import Client
 
-from audit.models import Record
 from exports.tests import building
-from marketplaces.kinds import MarketplaceError, NotPossible
+from marketplaces.kinds import NotPossible
 from marketplaces.models import Recruitment
-from marketplaces.prolific import publishing as adopting
+from marketplaces.prolific import publishing
 from marketplaces.prolific.models import Publication
-from marketplaces.prolific.publishing import PARAMETERS
-from marketplaces.prolific.tests.staging import ENTRY_ADDRESS
-from marketplaces.prolific.tests.test_ledger import paid, pay_all
-from marketplaces.prolific.tests.test_pages import page_text, page_url
+from marketplaces.prolific.publishing import PARAMETERS, UnsuitableSettings
+from marketplaces.tests.kit import CODES, ENTRY_ADDRESS
 from rights.roles import Role
+from tests.visitors import text_of
 
 pytestmark = pytest.mark.django_db
 
-CODES = [
-    {"code": "DONE1234", "code_type": "COMPLETED", "actions": [{"action": "MANUALLY_REVIEW"}]},
-    {"code": "BACK1234", "code_type": "NO_CONSENT", "actions": [{"action": "REQUEST_RETURN", "return_reason": "-"}]},
-]  # fmt: skip
-STUDY: dict[str, Any] = {
-    "name": "Sharing", "internal_name": "lab 7", "description": "Share money.",
-    "external_study_url": f"{ENTRY_ADDRESS}{PARAMETERS}", "is_external_study_url_secure": True,
-    "prolific_id_option": "url_parameters", "completion_codes": CODES, "total_available_places": 5,
-    "estimated_completion_time": 8, "reward": 100, "device_compatibility": ["desktop"],
-}  # fmt: skip
 
-
-def new_prolific_study(desk, **fields: Any) -> str:
-    """Create a study as on Prolific itself; return its ID."""
-    study_id: str = desk.standin.market.create({**STUDY, **fields})["id"]
-    return study_id
-
-
-def adopt(desk, prolific_id: str) -> Publication:
-    return adopting.adopt(desk.study, desk.study.recruitment.account, key=prolific_id, address=ENTRY_ADDRESS)
+def adopt(desk, key: str) -> Publication:
+    return publishing.adopt(desk.study, desk.account, key=key, address=ENTRY_ADDRESS)
 
 
 def test_import_changes_nothing_on_prolific(desk):
-    prolific_id = new_prolific_study(desk)
-    desk.standin.market.transition(prolific_id, "PUBLISH")
-    study_before = dict(desk.standin.market.studies[prolific_id])
+    key = desk.made_there()
+    desk.market.transition(key, "PUBLISH")
+    study_before = dict(desk.market.studies[key])
     desk.standin.calls.clear()
-    publication = adopt(desk, prolific_id)
+    publication = adopt(desk, key)
     assert {call.method for call in desk.standin.calls} == {"GET"}
-    assert desk.standin.market.studies[prolific_id] == study_before
-    assert (publication.name, publication.internal_name, publication.places, publication.minutes) == (
-        "Sharing",
-        "lab 7",
-        5,
-        8,
-    )
-    assert (publication.status, publication.requires_signature, publication.devices) == ("ACTIVE", True, ["desktop"])
-    assert publication.workspace == desk.standin.market.workspace
+    assert desk.market.studies[key] == study_before
+    copied = {name: getattr(publication, name) for name in ("name", "internal_name", "places", "minutes", "devices")}
+    assert copied == {
+        "name": "Sharing", "internal_name": "lab 7", "places": 5, "minutes": 8, "devices": ["desktop"]
+    }  # fmt: skip
+    assert (publication.status, publication.requires_signature) == ("ACTIVE", True)
+    assert publication.workspace == desk.market.workspace
     assert publication.codes == {"completed": "DONE1234", "returned": "BACK1234", "screened_out": "BACK1234"}
-
-
-def test_participants_of_an_imported_study_are_paid(desk):
-    prolific_id = new_prolific_study(desk)
-    desk.standin.market.transition(prolific_id, "PUBLISH")
-    adopt(desk, prolific_id)
-    worker = desk.worker()
-    person = worker.finish()
+    person = desk.worker().finish()
     assert "cc=DONE1234" in Client().get(person.get_absolute_url()).content.decode()
-    worker.submit()
-    assert {row.state for row in pay_all(desk).values()} == {"confirmed"}
-    assert paid(desk) == {"reward": 1, "bonus": 1}
 
 
 @pytest.mark.parametrize(
@@ -92,75 +59,40 @@ def test_participants_of_an_imported_study_are_paid(desk):
     ],
 )  # fmt: skip
 def test_unsuitable_settings_are_reported_and_not_imported(desk, fields, expected_text):
-    with pytest.raises(adopting.UnsuitableSettings) as error:
-        adopt(desk, new_prolific_study(desk, **fields))
+    with pytest.raises(UnsuitableSettings) as error:
+        adopt(desk, desk.made_there(**fields))
     (change,) = error.value.changes
     assert expected_text in change
     assert not Publication.objects.exists()
 
 
+def test_unsuitable_settings_are_shown_on_the_page(desk):
+    key = desk.made_there(reward=150, prolific_id_option="question")
+    owner = desk.sign_in(Role.OWNER, account=Role.EDITOR)
+    page = text_of(owner.post(f"{desk.offers_page}adopt/", {"prolific_id": key.upper()}, follow=True))
+    assert "Please change this on Prolific" in page and "1.00 USD" in page and "through URL parameters" in page
+
+
 def test_published_study_must_be_copied_on_prolific(desk):
-    prolific_id = new_prolific_study(desk, reward=150)
-    desk.standin.market.transition(prolific_id, "PUBLISH")
-    with pytest.raises(adopting.UnsuitableSettings, match="Copy the study there"):
-        adopt(desk, prolific_id)
+    key = desk.made_there(reward=150)
+    desk.market.transition(key, "PUBLISH")
+    with pytest.raises(UnsuitableSettings, match="Copy the study there"):
+        adopt(desk, key)
 
 
 def test_different_currency_is_reported(desk):
-    desk.standin.market.currency = "GBP"
-    with pytest.raises(adopting.UnsuitableSettings, match="pays in GBP"):
-        adopt(desk, new_prolific_study(desk))
+    desk.market.currency = "GBP"
+    with pytest.raises(UnsuitableSettings, match="pays in GBP"):
+        adopt(desk, desk.made_there())
 
 
 def test_prolific_study_is_linked_to_one_study_only(desk):
-    prolific_id = new_prolific_study(desk)
-    adopt(desk, prolific_id)
+    key = desk.made_there()
+    adopt(desk, key)
     with pytest.raises(NotPossible, match="already on Prolific"):
-        adopt(desk, new_prolific_study(desk))
+        adopt(desk, desk.made_there())
     other_study = building.new_study(slug="other", via="prolific")
-    Recruitment.objects.create(study=other_study, account=desk.publication.account)
-    link = f"http://testserver/join/other/{PARAMETERS}"
-    desk.standin.market.studies[prolific_id]["external_study_url"] = link
+    Recruitment.objects.create(study=other_study, account=desk.account)
+    desk.market.studies[key]["external_study_url"] = f"http://testserver/join/other/{PARAMETERS}"
     with pytest.raises(NotPossible, match="already linked to another study"):
-        adopting.adopt(other_study, desk.publication.account, key=prolific_id, address="http://testserver/join/other/")
-
-
-@pytest.mark.parametrize("kind", ["cut", "refused", "garbage", "rate"])
-def test_failed_import_changes_nothing(desk, kind):
-    prolific_id = new_prolific_study(desk)
-    desk.standin.misbehave(kind, "studies")
-    with pytest.raises(MarketplaceError):
-        adopt(desk, prolific_id)
-    assert not Publication.objects.exists()
-
-
-class TestThePage:
-    def test_editor_imports_a_study_and_it_is_audited(self, desk, sign_in):
-        editor = sign_in(study=Role.EDITOR, account_role=Role.EDITOR)
-        assert "a study created on Prolific" in page_text(editor.get(page_url("of", desk.study.pk)))
-        page = editor.post(
-            page_url("adopt", desk.study.pk), {"prolific_id": f" {new_prolific_study(desk).upper()} "}, follow=True
-        )
-        assert "Imported" in page_text(page) and "DONE1234" in page_text(page)
-        assert Record.objects.get(action="made", kind="prolific.publication")
-
-    def test_unsuitable_settings_are_shown_on_the_page(self, desk, sign_in):
-        owner = sign_in(study=Role.OWNER, account_role=Role.EDITOR)
-        prolific_id = new_prolific_study(desk, reward=150, prolific_id_option="question")
-        page = page_text(owner.post(page_url("adopt", desk.study.pk), {"prolific_id": prolific_id}, follow=True))
-        assert "Please change this on Prolific" in page and "1.00 USD" in page and "through URL parameters" in page
-
-    @pytest.mark.parametrize("typed", ["", "<b>", "f" * 23, "f" * 24])
-    def test_invalid_study_id_is_refused(self, desk, sign_in, typed):
-        owner = sign_in(study=Role.OWNER, account_role=Role.EDITOR)
-        assert "Not imported" in page_text(
-            owner.post(page_url("adopt", desk.study.pk), {"prolific_id": typed}, follow=True)
-        )
-        assert not Publication.objects.exists()
-
-    def test_import_requires_a_role_in_the_account(self, desk, sign_in):
-        owner = sign_in(study=Role.OWNER, account_role=Role.VIEWER)
-        assert (
-            owner.post(page_url("adopt", desk.study.pk), {"prolific_id": new_prolific_study(desk)}).status_code == 403
-        )
-        assert not Publication.objects.exists()
+        publishing.adopt(other_study, desk.account, key=key, address="http://testserver/join/other/")

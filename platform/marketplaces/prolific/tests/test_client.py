@@ -69,19 +69,19 @@ def test_malformed_answer_raises_marketplace_error(odd_server, monkeypatch, beha
     limits = {"max_bytes": 20_000} if behaviour == "huge" else {"seconds": 0.3} if behaviour == "slow" else {}
     monkeypatch.setattr(calls, "ask", partial(ask, **limits))
     with pytest.raises(Unclear):
-        odd_server._object("GET", f"/{behaviour}")
+        odd_server.ask("GET", f"/{behaviour}")
 
 
 def test_server_on_a_private_network_must_be_configured(odd_server, settings):
     settings.LOCAL_HOSTS = []
     with pytest.raises(NotSent, match="LOCAL_HOSTS"):
-        odd_server._object("GET", "/fine")
+        odd_server.ask("GET", "/fine")
 
 
 def test_throttled_request_has_no_effect(odd_server):
     with pytest.raises(NotSent):
-        odd_server._object("GET", "/throttled")
+        odd_server.ask("GET", "/throttled")
 
 
 def test_whole_response_is_read(odd_server):
-    assert odd_server._object("GET", "/fine") == {}
+    assert odd_server.ask("GET", "/fine") == {}

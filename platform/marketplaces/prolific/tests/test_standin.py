@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-import os
-import re
-import signal
-import subprocess
-import sys
+from collections.abc import Iterator
 
 import httpx
 import pytest
 
-from config.supervisor import ROOT
 from marketplaces.prolific.standin import TOKEN, StandIn
 
 STUDY = {
@@ -19,6 +14,12 @@ STUDY = {
     "prolific_id_option": "url_parameters", "total_available_places": 1, "estimated_completion_time": 5, "reward": 100,
     "completion_codes": [{"code": "DONE", "code_type": "COMPLETED", "actions": [{"action": "MANUALLY_REVIEW"}]}],
 }  # fmt: skip
+
+
+@pytest.fixture
+def standin() -> Iterator[StandIn]:
+    with StandIn() as running:
+        yield running
 
 
 @pytest.fixture
@@ -92,20 +93,3 @@ def test_paying_a_bonus_twice_pays_twice(standin, study):
     for _i in range(2):
         assert ask(standin, "POST", f"/bulk-bonus-payments/{bulk['id']}/pay/").status_code == 202
     assert submission.bonuses == [50, 50]
-
-
-def test_command_starts_and_stops_the_stand_in():
-    command = [sys.executable, "-m", "marketplaces.prolific.standin", "--port", "0", "--misbehave", "refused:balance"]
-    environment = {**os.environ, "PYTHONPATH": f"{ROOT / 'platform'}{os.pathsep}{ROOT}"}
-    process = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True)
-    try:
-        assert process.stdout is not None
-        line = process.stdout.readline()
-        while "answers at" not in line:
-            assert line, "it ended at once"
-            line = process.stdout.readline()
-        address = re.findall(r"http://127\.0\.0\.1:\d+", line)[0]
-        assert httpx.get(address, timeout=60).status_code == 200
-    finally:
-        process.send_signal(signal.SIGTERM)
-        assert process.wait(timeout=60) == 0

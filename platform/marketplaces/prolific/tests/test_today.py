@@ -1,4 +1,4 @@
-"""Webhooks, paid screen-outs, partial approval, filters and authenticity flags."""
+"""Webhooks, paid screen-outs, filters, authenticity flags, and an address for each treatment."""
 
 from __future__ import annotations
 
@@ -17,18 +17,13 @@ from exports.dataset import export
 from exports.tests import building
 from exports.verify import verify
 from marketplaces import syncing
-from marketplaces.kinds import MarketplaceError, NotPossible
+from marketplaces.kinds import NotPossible
 from marketplaces.models import Recruitment
-from marketplaces.prolific import authenticity, deciding, hooks
-from marketplaces.prolific.filters import Filter
-from marketplaces.prolific.forms import OfferForm
-from marketplaces.prolific.models import Hook, HookEvent, Publication
-from marketplaces.prolific.paying import payer_of
-from marketplaces.prolific.tests.test_syncing import sync_now
-from participants import services as people
+from marketplaces.prolific import authenticity, hooks
+from marketplaces.prolific.filters import FiltersForm
+from marketplaces.prolific.models import Hook, Publication
 from payouts import books
 from payouts.models import LedgerRow
-from payouts.payers import AssignmentStatus, Outcome
 from recruiters.uploads import BadFile
 from tests.visitors import text_of
 
@@ -44,21 +39,23 @@ class TestWebhooks:
         Recruitment.objects.update(next_at=timezone.now() + timedelta(hours=1))
         return created_hook
 
-    @staticmethod
-    def event(desk):
+    @pytest.fixture
+    def left(self, hook, desk):
+        """A participant who has just returned their submission on Prolific."""
         worker = desk.worker()
-        person = worker.arrive()
-        desk.standin.market.give_back(worker.submission.id)
-        return person, desk.standin.market.events[-1]
+        worker.arrive()
+        worker.leave()
+        return worker
+
+    @pytest.fixture
+    def event(self, left, desk):
+        return desk.market.events[-1]
 
     @staticmethod
-    def post(event, **headers):
-        request_headers = {
-            f"HTTP_{name.upper().replace('-', '_')}": value for name, value in (event.headers | headers).items()
-        }
-        return Client().post(
-            event.target.removeprefix("http://testserver"), event.body, "application/json", **request_headers
-        )
+    def post(event, body: bytes | None = None, **headers) -> int:
+        """Post an event, perhaps with another body or other headers; return the status."""
+        target, sent = event.target.removeprefix("http://testserver"), {**event.headers, **headers}
+        return Client().post(target, event.body if body is None else body, "application/json", headers=sent).status_code
 
     @staticmethod
     def is_due() -> bool:
@@ -66,78 +63,63 @@ class TestWebhooks:
 
     def test_subscription_is_confirmed_and_can_be_repeated(self, hook, desk):
         hooks.subscribe(desk.publication, address=HOOKS_ADDRESS)
-        subscriptions = desk.standin.market.hooks.values()
+        subscriptions = desk.market.hooks.values()
         assert sorted(subscription["event_type"] for subscription in subscriptions) == [
             "study.status.change",
             "submission.status.change",
         ]
         assert all(subscription["is_enabled"] for subscription in subscriptions) and Hook.objects.count() == 1
-        assert Hook.objects.get().secret() == desk.standin.market.hook_secret
-        assert desk.standin.market.hook_secret not in Hook.objects.get().sealed_secret
+        assert Hook.objects.get().secret() == desk.market.hook_secret
+        assert desk.market.hook_secret not in Hook.objects.get().sealed_secret
 
-    def test_signed_event_brings_the_next_sync_forward(self, hook, desk):
-        person, event = self.event(desk)
-        assert not self.is_due() and self.post(event).status_code == 204 and self.is_due()
-        person.refresh_from_db()
-        assert person.state != "returned"
+    def test_signed_event_brings_the_next_sync_forward(self, left, event):
+        assert not self.is_due() and self.post(event) == 204 and self.is_due()
+        assert left.person.state != "returned"
         assert syncing.sync_due() == 1
-        person.refresh_from_db()
-        assert person.state == "returned"
+        assert left.person.state == "returned"
 
-    def test_repeated_event_is_accepted_without_effect(self, hook, desk):
-        _person, event = self.event(desk)
+    def test_repeated_event_is_accepted_without_effect(self, event):
         self.post(event)
         Recruitment.objects.update(next_at=timezone.now() + timedelta(hours=1))
-        assert self.post(event).status_code == 204
-        assert self.post(event, **{"X-Event-ID": "another-name"}).status_code == 204
-        assert not self.is_due() and HookEvent.objects.count() == 1
+        assert self.post(event) == self.post(event, **{"X-Event-ID": "another-name"}) == 204
+        assert not self.is_due()
 
     def test_events_out_of_order_keep_the_current_status(self, hook, desk):
-        worker = desk.worker()
-        person = worker.finish()
-        desk.standin.market.complete(worker.submission.id, desk.publication.codes["completed"])
-        later = desk.standin.market.events[-1]
+        worker = desk.worker().work()
+        later = desk.market.events[-1]
         payload = {**json.loads(later.body), "status": "RETURNED"}
         earlier = replace(later, body=json.dumps(payload).encode(), key="earlier", sent_at=later.sent_at - 60)
         for event in (later, earlier):
-            assert self.post(event).status_code == 204
+            assert self.post(event) == 204
             syncing.sync_due()
-        person.refresh_from_db()
-        assert person.state == "completed" and person.submission.status == "AWAITING REVIEW"
+        assert (worker.person.state, worker.row.status) == ("completed", "AWAITING REVIEW")
 
     @pytest.mark.parametrize(
-        "headers",
+        ("name", "value"),
         [
-            {"X-Prolific-Request-Signature": "x" * 44},
-            {"X-Prolific-Request-Signature": ""},
-            {"X-Prolific-Request-Signature": "é"},
-            {"X-Prolific-Request-Timestamp": "1"},
-            {"X-Prolific-Request-Timestamp": "-1"},
-            {"X-Prolific-Request-Timestamp": ""},
+            ("X-Prolific-Request-Signature", "x" * 44),
+            ("X-Prolific-Request-Signature", ""),
+            ("X-Prolific-Request-Signature", "é"),
+            ("X-Prolific-Request-Timestamp", "1"),
+            ("X-Prolific-Request-Timestamp", "-1"),
+            ("X-Prolific-Request-Timestamp", ""),
         ],
     )
-    def test_forged_or_old_event_is_refused(self, hook, desk, headers):
-        _person, event = self.event(desk)
-        assert self.post(event, **headers).status_code == 403
-        assert not self.is_due() and not HookEvent.objects.exists()
+    def test_forged_event_is_refused(self, event, name, value):
+        assert self.post(event, **{name: value}) == 403
+        assert not self.is_due()
 
-    def test_changed_event_is_refused(self, hook, desk):
-        _person, event = self.event(desk)
+    def test_changed_old_or_foreign_event_is_refused(self, event):
         old_event = replace(event, sent_at=event.sent_at - 2 * 24 * 3600)
-        for forged in (replace(event, secret="x"), old_event):
-            assert self.post(forged).status_code == 403
-        target = event.target.removeprefix("http://testserver")
-        headers = {f"HTTP_{name.upper().replace('-', '_')}": value for name, value in event.headers.items()}
-        assert Client().post(target, b"{}", "application/json", **headers).status_code == 403
-        assert Client().post(target, b"x" * 70_000, "application/json", **headers).status_code == 413
-        assert Client().get(target).status_code == 405
+        assert self.post(replace(event, secret="x")) == self.post(old_event) == self.post(event, b"{}") == 403
+        assert self.post(event, b"x" * 70_000) == 413
+        assert Client().get(event.target.removeprefix("http://testserver")).status_code == 405
         unknown = replace(event, target=f"{HOOKS_ADDRESS}00000000-0000-0000-0000-000000000000/")
-        assert self.post(unknown).status_code == 404 and not self.is_due()
+        assert self.post(unknown) == 404 and not self.is_due()
 
-    def test_malformed_signed_event_changes_nothing(self, hook, desk):
-        _person, event = self.event(desk)
+    def test_malformed_signed_event_changes_nothing(self, event):
         for body in (b"", b"[]", b'{"event_type": 5}', b"[" * 5000):
-            assert self.post(replace(event, body=body, key=str(len(body)))).status_code == 204
+            assert self.post(replace(event, body=body, key=str(len(body)))) == 204
 
     def test_webhooks_outside_rehearsals_require_https(self, desk, monkeypatch):
         publication = desk.publish()
@@ -165,9 +147,9 @@ class TestScreenedOut:
         page = text_of(Client().get(worker.person.get_absolute_url()))
         assert "Prolific pays you $0.20" in page
         worker.submit("screened_out")
-        assert desk.standin.market.paid == [(worker.submission.id, "screen_out", 20)]
+        assert desk.market.paid == [(worker.key, "screen_out", 20)]
         for _again in range(2):
-            assert sync_now(desk).problem == ""
+            assert desk.sync().problem == ""
         row = LedgerRow.objects.get()
         assert (row.reason, row.amount, row.state) == ("screen_out", Decimal("0.20"), "elsewhere")
         assert row.currency == publication.currency and not books.check(desk.study.slug)
@@ -176,10 +158,10 @@ class TestScreenedOut:
         assert "There is no payment" not in page
 
     def test_unsupported_screen_out_payment_creates_nothing(self, desk):
-        desk.standin.market.pays_screen_outs = False
+        desk.market.pays_screen_outs = False
         with pytest.raises(NotPossible, match="may not support them"):
             desk.draft(screen_out=Decimal("0.20"))
-        assert not Publication.objects.exists() and not desk.standin.market.studies
+        assert not Publication.objects.exists() and not desk.market.studies
 
     def test_screen_out_payment_must_be_valid(self, desk):
         with pytest.raises(NotPossible, match="less"):
@@ -189,108 +171,20 @@ class TestScreenedOut:
             desk.draft(screen_out=Decimal("0.20"))
 
 
-class TestDynamicPayment:
-    """Tests of partial payments for participants who ended early, if the workspace supports them."""
-
-    PAYMENT = {"percent": 25, "message": "For the time that you spent."}
-
-    @pytest.fixture
-    def leaver(self, desk):
-        """A participant who left here and has not submitted on Prolific."""
-        desk.publish(parts=True)
-        worker = desk.worker()
-        person = worker.arrive()
-        building.consent(person)
-        people.withdraw(enrolment_id=person.pk)
-        sync_now(desk)
-        return worker
-
-    def test_unsupported_partial_payment_creates_nothing(self, desk):
-        desk.standin.market.pays_parts = False
-        with pytest.raises(NotPossible, match="may not support them"):
-            desk.draft(parts=True)
-        assert not Publication.objects.exists() and not desk.standin.market.studies
-        study = desk.standin.market.studies[desk.draft().prolific_id]
-        assert "DYNAMIC_PAYMENT" not in json.dumps(study["completion_codes"])
-
-    def test_partial_payment_is_made_and_recorded_once(self, desk, leaver):
-        assert not deciding.not_payable_in_part(leaver.row)
-        deciding.pay_part(leaver.row, **self.PAYMENT)
-        for _again in range(2):
-            sync_now(desk)
-        assert desk.standin.market.paid == [(leaver.submission.id, "part", 25)]
-        row = LedgerRow.objects.get()
-        assert (row.reason, row.amount, row.state) == ("part", Decimal("0.25"), "elsewhere")
-        assert not books.check(desk.study.slug) and deciding.not_payable_in_part(leaver.row)
-        with pytest.raises(NotPossible, match="without pay"):
-            deciding.pay_part(leaver.row, **self.PAYMENT)
-
-    @pytest.mark.parametrize("kind", ["lost", "refused-late", "cut", "refused", "rate", "garbage"])
-    def test_partial_payment_with_lost_answer_is_made_once(self, desk, leaver, kind):
-        desk.standin.misbehave(kind, r"POST /api/v1/submissions/\w+/transition/")
-        if kind in ("lost", "refused-late"):
-            deciding.pay_part(leaver.row, **self.PAYMENT)
-        else:
-            with pytest.raises(MarketplaceError):
-                deciding.pay_part(leaver.row, **self.PAYMENT)
-            assert not desk.standin.market.paid and not LedgerRow.objects.exists()
-            deciding.pay_part(leaver.row, **self.PAYMENT)
-        assert len(desk.standin.market.paid) == 1 == LedgerRow.objects.count()
-
-    @pytest.mark.parametrize("percent", [7, 100, 0, -5])
-    def test_partial_payment_must_be_within_limits(self, desk, leaver, percent):
-        with pytest.raises(NotPossible):
-            deciding.pay_part(leaver.row, **{**self.PAYMENT, "percent": percent})
-        assert not desk.standin.market.paid
-
-    def test_partial_payment_requires_an_unpaid_unsubmitted_ending(self, desk, leaver):
-        finisher = desk.worker()
-        finisher.finish()
-        sync_now(desk)
-        assert not deciding.not_payable_in_part(leaver.row) and deciding.not_payable_in_part(finisher.row)
-        leaver.submit("returned")
-        with pytest.raises(NotPossible, match="no longer active"):
-            deciding.pay_part(leaver.row, **self.PAYMENT)
-        assert not desk.standin.market.paid
-
-    def test_owner_makes_a_partial_payment_on_the_page(self, desk, leaver, admin_client):
-        page = f"/admin/prolific/publication/{desk.publication.pk}/"
-        assert "Ended here without pay" in text_of(admin_client.get(f"{page}change/"))
-        address = f"/admin/marketplaces/submission/{leaver.row.pk}/pay_part/"
-        assert "percent" in admin_client.get(address).content.decode()
-        response = admin_client.post(address, {**self.PAYMENT, "sure": "on"}, follow=True)
-        assert "25 percent of the reward" in text_of(response) and "partially paid 1" in text_of(response)
-        second_response = admin_client.get(address, follow=True)
-        assert "who ended without pay" in text_of(second_response) and len(desk.standin.market.paid) == 1
-
-
-def test_partial_approval_does_not_count_as_full_payment(desk):
-    desk.publish()
-    worker = desk.worker()
-    worker.finish()
-    worker.submit()
-    worker.submission.status = "PARTIALLY APPROVED"
-    payer = payer_of(desk.study.slug)
-    order = worker.order("base")
-    assert payer.assignment_status(order) == AssignmentStatus.APPROVED
-    for answer in (payer.pay(order), payer.look_up(order)):
-        assert answer.outcome == Outcome.UNCLEAR and "only part" in answer.reason
-    assert not desk.standin.market.paid
-
-
 def test_filters_are_sent_unchanged(desk):
     filters = [{"filter_id": "current-country-of-residence", "selected_values": ["1"]}]
     publication = desk.draft(filters=filters)
-    study = desk.standin.market.studies[publication.prolific_id]
+    study = desk.market.studies[publication.prolific_id]
     assert study["filters"] == filters and "eligibility_requirements" not in study
 
 
 FILTERS = [
-    Filter("country", "Country", choices={"1": "United States"}),
-    Filter("age", "Age", values="integer", least=18, most=100),
-    Filter("approved", "Approval rate", values="float"),
-    Filter("joined", "Joined", values="date"),
-    Filter("blocked", "Earlier studies"),
+    {"filter_id": "country", "type": "select", "data_type": "ChoiceID", "choices": {"1": "United States"}},
+    {"filter_id": "age", "type": "range", "data_type": "integer", "min": 18, "max": 100},
+    {"filter_id": "approved", "type": "range", "data_type": "float"},
+    {"filter_id": "joined", "type": "range", "data_type": "date"},
+    {"filter_id": "blocked", "type": "select", "data_type": "StudyID", "choices": {}},
+    {"filter_id": "unheard-of", "type": "map", "data_type": "integer"},
 ]
 
 
@@ -298,33 +192,33 @@ def offered(**typed):
     data = QueryDict(mutable=True)
     for name, values in typed.items():
         data.setlist(f"filters-{name.replace('_', '-')}", values)
-    form = OfferForm(data, projects=[], filters=FILTERS)
+    form = FiltersForm(data, rows=FILTERS)
     form.is_valid()
     return form
 
 
 def test_chosen_filters_are_written_in_prolifics_format():
     form = offered(country=["1"], age_lower=["18"], age_upper=["30"], joined_lower=["2026-01-31"], blocked=["a, b\nc"])
-    assert form.cleaned_data["filters"] == [
+    assert form.selected() == [
         {"filter_id": "country", "selected_values": ["1"]},
         {"filter_id": "age", "selected_range": {"lower": 18, "upper": 30}},
         {"filter_id": "joined", "selected_range": {"lower": "2026-01-31"}},
         {"filter_id": "blocked", "selected_values": ["a", "b", "c"]},
     ]
-    assert offered().cleaned_data["filters"] == []
+    assert offered().selected() == []
 
 
 @pytest.mark.parametrize(
-    ("typed", "reason"),
+    ("typed", "name", "reason"),
     [
-        ({"country": ["7"]}, "Country: there is no choice “7”."),
-        ({"age_lower": ["30"], "age_upper": ["18"]}, "Age: “from” is above “to”."),
-        ({"approved_lower": ["much"]}, "Approval rate: “much” can't be read."),
-        ({"joined_upper": ["yesterday"]}, "Joined: “yesterday” can't be read."),
+        ({"country": ["7"]}, "country", "7 is not one of"),
+        ({"age_lower": ["30"], "age_upper": ["18"]}, "age-lower", "“from” is above “to”."),
+        ({"approved_lower": ["much"]}, "approved-lower", "Enter a number."),
+        ({"joined_upper": ["yesterday"]}, "joined-upper", "Enter a valid date."),
     ],
 )
-def test_invalid_filters_are_refused_in_words(typed, reason):
-    assert offered(**typed).errors["filters"] == [reason]
+def test_invalid_filters_are_refused_in_words(typed, name, reason):
+    assert reason in str(offered(**typed).errors[name])
 
 
 def test_page_offers_the_filters_that_prolific_lists(desk, admin_client):
@@ -335,8 +229,10 @@ def test_page_offers_the_filters_that_prolific_lists(desk, admin_client):
         "name": "Two people share", "description": "You decide.", "places": 5, "minutes": 10, "devices": "desktop",
         "filters-age-lower": "25", "filters-current-country-of-residence": ["1", "2"],
     }  # fmt: skip
+    wrong = admin_client.post(address, {**form, "filters-age-lower": "old"})
+    assert "Enter a whole number" in text_of(wrong) and not desk.market.studies
     admin_client.post(address, form)
-    (study,) = desk.standin.market.studies.values()
+    (study,) = desk.market.studies.values()
     assert study["filters"] == [
         {"filter_id": "age", "selected_range": {"lower": 25}},
         {"filter_id": "current-country-of-residence", "selected_values": ["1", "2"]},
@@ -346,11 +242,10 @@ def test_page_offers_the_filters_that_prolific_lists(desk, admin_client):
 class TestAuthenticity:
     @pytest.fixture
     def workers(self, desk):
-        desk.publish()
         arrived = [desk.worker(), desk.worker()]
         for worker in arrived:
             worker.arrive()
-        sync_now(desk)
+        desk.sync()
         return arrived
 
     def flags(self, desk):
@@ -358,12 +253,12 @@ class TestAuthenticity:
 
     def test_flags_are_imported_by_submission_or_participant(self, desk, workers):
         first, second = workers
-        by_session = f"Submission id,Status,Authenticity\n{first.submission.id},x,High\n{'0' * 24},x,low\n"
+        by_session = f"Submission id,Status,Authenticity\n{first.key},x,High\n{'0' * 24},x,low\n"
         assert authenticity.import_flags(desk.publication, by_session.encode()) == {"taken": 1, "unknown": 1}
         by_worker = f"Participant id;Authenticity\n{second.participant};Low\n"
         assert authenticity.import_flags(desk.publication, by_worker.encode()) == {"taken": 1, "unknown": 0}
         assert self.flags(desk) == {first.participant: "high", second.participant: "low"}
-        sync_now(desk)
+        desk.sync()
         assert self.flags(desk) == {first.participant: "high", second.participant: "low"}
 
     @pytest.mark.parametrize(
@@ -381,8 +276,8 @@ class TestAuthenticity:
         assert set(self.flags(desk).values()) == {""}
 
     def test_flags_reported_by_the_api_are_read(self, desk, workers):
-        workers[0].submission.authenticity = "LOW"
-        sync_now(desk)
+        workers[0].there.authenticity = "LOW"
+        desk.sync()
         assert self.flags(desk) == {workers[0].participant: "low", workers[1].participant: ""}
 
     def test_flags_are_in_the_dataset_and_its_codebook(self, desk, workers, tmp_path):
@@ -419,12 +314,12 @@ class TestAuthenticity:
 def test_each_treatment_address_leads_to_its_cell(desk):
     building.launch_with(desk.study, grid={"rounds": [1, 12]}, quota=2)
     publication = desk.publish(by_treatment=True)
-    addresses = desk.standin.market.studies[publication.prolific_id]["access_details"]
+    addresses = desk.market.studies[publication.prolific_id]["access_details"]
     assert [address["total_allocation"] for address in addresses] == [2, 2] and publication.places == 4
     workers = [desk.worker() for _each in range(4)]
     for worker in workers:
         person = worker.arrive()
-        number = next(n for key, n in publication.treatments.items() if worker.submission.address.endswith(f"t={key}"))
+        number = next(n for key, n in publication.treatments.items() if worker.there.address.endswith(f"t={key}"))
         assert person.placement.cell.number == number
     assert sorted(worker.person.placement.cell.number for worker in workers) == sorted(
         [*publication.treatments.values()] * 2
@@ -435,7 +330,7 @@ def test_treatment_address_cannot_be_guessed(desk):
     building.launch_with(desk.study, grid={"rounds": [1, 12]}, quota=2)
     publication = desk.publish(by_treatment=True)
     worker = desk.worker()
-    own_key = worker.submission.address.rpartition("t=")[2]
+    own_key = worker.there.address.rpartition("t=")[2]
     assert len(own_key) >= 12 and own_key in publication.treatments
-    worker.submission.address = worker.submission.address.replace(own_key, "1")
+    worker.there.address = worker.there.address.replace(own_key, "1")
     assert "cell" not in worker.arrive().identity.details

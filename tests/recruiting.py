@@ -1,4 +1,4 @@
-"""Actions of the end-to-end tests of Mechanical Turk, which `Stack.call` runs inside a live stack."""
+"""Actions of the end-to-end tests of marketplaces, which `Stack.call` runs inside a live stack."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from collections import Counter
 from datetime import timedelta
 from typing import Any
 
+from django.contrib.auth.models import User
 from django.utils import timezone
 
-from marketplaces.mturk.models import KEY
 from participants.models import Enrolment
 from participants.states import State
-from payouts import books
+from payouts import books, deciding
 from payouts.models import LedgerRow
 from recruiters.models import Identity
 from studies.models import Study
@@ -25,6 +25,10 @@ def study_key(slug: str) -> int:
     return Study.objects.get(slug=slug).pk
 
 
+def state_of(path: str) -> str:
+    return Enrolment.objects.get(token=path.split("/")[2]).state
+
+
 def backdate_activity(worker: str, minutes: int) -> None:
     """Backdate the worker's arrival and last activity by this many minutes."""
     earlier = timezone.now() - timedelta(minutes=minutes)
@@ -33,8 +37,7 @@ def backdate_activity(worker: str, minutes: int) -> None:
 
 def states(slug: str) -> dict[str, int]:
     """Return how many participants of the study are in each state."""
-    rows = Identity.objects.filter(study=slug, recruiter=KEY).values_list("enrolment__state", flat=True)
-    return dict(Counter(rows))
+    return dict(Counter(Identity.objects.filter(study=slug).values_list("enrolment__state", flat=True)))
 
 
 def await_drop_out(slug: str) -> dict[str, int]:
@@ -47,31 +50,24 @@ def await_drop_out(slug: str) -> dict[str, int]:
     return counts
 
 
-def ledger(slug: str) -> list[dict[str, Any]]:
-    """Return the study's ledger rows: worker, reason, amount, state, problem."""
-    rows = LedgerRow.objects.filter(study=slug).select_related("enrolment__identity")
-    return [
-        {
-            "worker": row.enrolment.identity.worker,
-            "reason": row.reason,
-            "amount": str(row.amount),
-            "state": row.state,
-            "problem": row.problem,
-        }
-        for row in rows
-    ]
+def approve_all(slug: str) -> None:
+    """Approve everything due in the study."""
+    due_rows = list(LedgerRow.objects.filter(study=slug, state=LedgerRow.State.DUE).values_list("pk", flat=True))
+    deciding.approve(study=slug, rows=due_rows, user=User.objects.filter(is_superuser=True).first())
 
 
-def await_pay(slug: str) -> None:
-    """Wait until no ledger row of the study is approved or in transit."""
+def await_pay(slug: str) -> list[dict[str, Any]]:
+    """Wait until no ledger row of the study is approved or in transit, and the books are right; return the rows."""
     deadline = time.monotonic() + PATIENCE
     open_rows = LedgerRow.objects.filter(study=slug, state__in=["approved", "sent"])
     while open_rows.exists():
         if time.monotonic() > deadline:
             raise TimeoutError(f"not paid: {list(open_rows.values('state', 'problem'))}")
         time.sleep(0.2)
-
-
-def book_errors() -> list[str]:
-    """Return the errors in the ledger's books."""
-    return [str(error) for error in books.check()]
+    if errors := books.check(slug):
+        raise AssertionError([str(error) for error in errors])
+    rows = LedgerRow.objects.filter(study=slug).select_related("enrolment__identity")
+    return [
+        {"worker": row.enrolment.identity.worker, "reason": row.reason, "amount": str(row.amount), "state": row.state}
+        for row in rows
+    ]

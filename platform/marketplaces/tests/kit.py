@@ -1,0 +1,509 @@
+"""One way for tests to speak to every marketplace's stand-in: a study, its participants, and what becomes of them."""
+
+from __future__ import annotations
+
+import uuid
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from decimal import Decimal
+from functools import cached_property
+from itertools import count
+from typing import Any, ClassVar, Self
+from urllib.parse import parse_qsl, urlencode
+
+from django.apps import apps
+from django.contrib.auth.models import User
+from django.http import HttpResponse
+from django.test import Client
+from django.utils import timezone
+
+from exports.tests import building
+from marketplaces import comparing, syncing
+from marketplaces.models import Account, Recruitment, Submission
+from marketplaces.mturk import client as mturk
+from marketplaces.mturk import publishing as tasks
+from marketplaces.mturk import standin as mturk_standin
+from marketplaces.mturk.models import Hit
+from marketplaces.mturk.standin import server as mturk_server
+from marketplaces.mturk.standin.market import Assignment
+from marketplaces.prolific import publishing
+from marketplaces.prolific import standin as prolific_standin
+from marketplaces.prolific.models import Publication
+from marketplaces.prolific.standin import market
+from participants.models import Enrolment
+from payouts import deciding, paying
+from payouts.models import LedgerRow, Transfer
+from payouts.payers import Order
+from rights.members import give
+from rights.roles import Role
+
+STATUS = Submission.Status
+WORDS = "Every answer was typed within a second, and none of them had to do with the question. " * 2
+ENTRY_ADDRESS = "http://testserver/join/splitting/"
+CODES = [
+    {"code": "DONE1234", "code_type": "COMPLETED", "actions": [{"action": "MANUALLY_REVIEW"}]},
+    {"code": "BACK1234", "code_type": "NO_CONSENT", "actions": [{"action": "REQUEST_RETURN", "return_reason": "-"}]},
+]  # fmt: skip
+MADE_THERE: dict[str, Any] = {
+    "name": "Sharing", "internal_name": "lab 7", "description": "Share money.",
+    "external_study_url": f"{ENTRY_ADDRESS}{publishing.PARAMETERS}", "is_external_study_url_secure": True,
+    "prolific_id_option": "url_parameters", "completion_codes": CODES, "total_available_places": 5,
+    "estimated_completion_time": 8, "reward": 100, "device_compatibility": ["desktop"],
+}  # fmt: skip
+"""A study as researchers create it on Prolific itself."""
+
+
+class Stage:
+    """A launched study on a stand-in; it pays one dollar and an average bonus of one dollar.
+
+    Attributes:
+        there: the marketplace's name.
+        served: makes its stand-in.
+        reason: what an owner enters to reject.
+        create_call, reject_call, list_call, status_call: patterns of calls, for faults.
+        pay_calls: the same, by the reason that is paid.
+        id_name, worker_name: the link's fields for the submission and the participant.
+        offer_kind, title_name, key_name: of its tasks or studies: the model, and their fields in our forms.
+        more_places, acts: the name of the action that adds places, and of those that ask on a page of their own.
+        form: what a researcher enters to offer the study.
+    """
+
+    kind = there = create_call = reject_call = list_call = status_call = id_name = worker_name = ""
+    offer_kind = title_name = key_name = more_places = ""
+    acts: ClassVar[tuple[str, ...]] = ()
+    served: ClassVar[Any]
+    credentials: ClassVar[dict[str, str]]
+    plan: ClassVar[dict[str, Any]] = {}
+    reason: ClassVar[dict[str, str]]
+    pay_calls: ClassVar[dict[str, str]]
+    form: ClassVar[dict[str, Any]]
+
+    def __init__(self, standin: Any, **plan: Any):
+        self.standin, self.market = standin, standin.market
+        self.study = building.new_study(**{"via": self.kind, "base": Decimal("1.00"), **self.plan, **plan})
+        self.account = Account(title=f"rehearsal of {self.study.slug}", kind=self.kind, address=standin.address)
+        self.account.keep_credentials(self.credentials)
+        self.account.save()
+        self.recruitment = Recruitment.objects.create(study=self.study, account=self.account)
+
+    def beside(self, **plan: Any) -> Any:
+        """Return another study on the same stand-in."""
+        return type(self)(self.standin, **{"slug": "other", **plan})
+
+    @property
+    def page(self) -> str:
+        """The address of the admin page where the study recruits."""
+        raise NotImplementedError
+
+    @property
+    def offers_page(self) -> str:
+        return f"/admin/{self.offer_kind.replace('.', '/')}/of/{self.study.pk}/"
+
+    @property
+    def offering(self) -> str:
+        """The address of the form that offers the study."""
+        return self.offers_page
+
+    @property
+    def offers(self) -> dict[str, Any]:
+        """The tasks or studies at the stand-in."""
+        raise NotImplementedError
+
+    def act(self, name: str) -> str:
+        """Return the address of an action on the study's only task or study there."""
+        offer = apps.get_model(*self.offer_kind.split(".")).objects.get(study=self.study)
+        return f"/admin/{self.offer_kind.replace('.', '/')}/{offer.pk}/{name}/"
+
+    def publish(self, **offer: Any) -> Any:
+        """Offer the study to the stand-in's participants."""
+        raise NotImplementedError
+
+    def made_there(self) -> str:
+        """Create and publish something for the study on the marketplace itself; return its identifier."""
+        raise NotImplementedError
+
+    def worker_of(self, key: str) -> Any:
+        """Return a participant who takes a place in what has this identifier."""
+        raise NotImplementedError
+
+    def worker(self) -> Any:
+        """Return a participant who takes a place; the study is published first if it is not."""
+        raise NotImplementedError
+
+    def spend_all(self) -> None:
+        """Leave no money in the account."""
+        raise NotImplementedError
+
+    def sync(self) -> Recruitment:
+        """Sync the study, as the sweep does."""
+        Recruitment.objects.update(next_at=timezone.now())
+        recruitment = Recruitment.objects.select_related("account", "study").get(study=self.study)
+        assert syncing.sync(recruitment)
+        recruitment.refresh_from_db()
+        return recruitment
+
+    def submitted(self) -> Any:
+        """Return a participant who finished and submitted, as synced."""
+        worker = self.worker().work()
+        assert self.sync().problem == ""
+        return worker
+
+    def lines(self) -> dict[str, comparing.Line]:
+        """Return what differs, by the label of whom it concerns."""
+        return {line.label: line for line in comparing.lines_of(self.study, self.account)}
+
+    def sign_in(self, role: Role | None, *, account: Role | None = Role.OWNER) -> Client:
+        """Return the browser of a user who has these roles in the study and in the account."""
+        user, _new = User.objects.get_or_create(username=f"{role}-{account}", is_staff=True)
+        for target, given in ((self.study, role), (self.account, account)):
+            if given is not None:
+                give(target, user=user, role=given, by=None)
+        client = Client()
+        client.force_login(user)
+        return client
+
+    def approve_due(self) -> None:
+        due = LedgerRow.objects.filter(study=self.study.slug, state__in=("due", "failed"))
+        deciding.approve(study=self.study.slug, rows=list(due.values_list("pk", flat=True)), user=None)
+
+    def sweep(self) -> None:
+        """Pay as if much time had passed."""
+        long_ago = timezone.now() - timedelta(hours=1)
+        Transfer.objects.update(next_at=long_ago, until=long_ago, asked_at=long_ago)
+        paying.pay_due()
+
+    def pay_all(self) -> dict[str, LedgerRow]:
+        """Approve what is due, sweep until nothing changes, and return the rows by reason."""
+        rows = LedgerRow.objects.filter(study=self.study.slug)
+        self.approve_due()
+        for _round in range(12):
+            self.sweep()
+            if not rows.filter(state__in=("approved", "sent")).exists():
+                break
+        return {row.reason: row for row in rows.all()}
+
+
+@dataclass
+class Worker:
+    """A participant; `there` is their submission at the stand-in."""
+
+    stage: Any
+    there: Any
+
+    @property
+    def participant(self) -> str:
+        raise NotImplementedError
+
+    @property
+    def key(self) -> str:
+        """The submission's identifier."""
+        return str(self.there.id)
+
+    @property
+    def status(self) -> str:
+        """Its status at the stand-in, in Parley's words."""
+        raise NotImplementedError
+
+    def open(self, **changes: str) -> HttpResponse:
+        """Follow their link, with some of its fields changed."""
+        raise NotImplementedError
+
+    def again(self) -> Self:
+        """Return the same participant with another submission."""
+        raise NotImplementedError
+
+    def submit(self) -> None:
+        raise NotImplementedError
+
+    def decide(self, status: str) -> None:
+        """Approve or reject it on the marketplace itself."""
+        raise NotImplementedError
+
+    def paid(self, reason: str) -> list[Decimal]:
+        """Return each payment that the stand-in made to them for this reason."""
+        raise NotImplementedError
+
+    def arrive(self) -> Enrolment:
+        response: Any = self.open()
+        assert response.status_code == 302, response.content.decode()
+        return Enrolment.objects.get(token=response["Location"].split("/")[2])
+
+    @property
+    def person(self) -> Enrolment:
+        return Enrolment.objects.get(identity__worker=self.participant, identity__study=self.stage.study.slug)
+
+    @property
+    def row(self) -> Submission:
+        return Submission.objects.get(enrolment=self.person)
+
+    @property
+    def states(self) -> set[str]:
+        """States of what the ledger owes them."""
+        return set(self.person.ledger.values_list("state", flat=True))
+
+    def act(self, name: str) -> str:
+        return f"/admin/marketplaces/submission/{self.row.pk}/{name}/"
+
+    def order(self, reason: str, amount: str | None = None, **changes: Any) -> Order:
+        """Return the order that the ledger would have paid."""
+        person = self.person
+        row, identity = person.ledger.get(reason=reason), person.identity
+        own = Order(row.uid, reason, row.amount, row.currency, identity.worker, identity.details)
+        return replace(own, **{**({"amount": Decimal(amount)} if amount else {}), **changes})
+
+    def finish(self, *, correctly: bool = True) -> Enrolment:
+        """Go from the link to the last page."""
+        return finish(self.arrive(), correctly=correctly)
+
+    def work(self) -> Self:
+        """Go from the link to the last page, and submit."""
+        self.finish()
+        self.submit()
+        return self
+
+    def fail(self) -> Enrolment:
+        """Go from the link to an ending that pays nothing."""
+        person = self.arrive()
+        building.consent(person)
+        building.read_instructions(person, word="wrong")
+        return self.person
+
+
+def finish(person: Enrolment, *, correctly: bool = True) -> Enrolment:
+    """Go from the first page to the last."""
+    building.consent(person)
+    building.read_instructions(person)
+    building.play(person)
+    building.answer_quiz(person, correctly=correctly)
+    person.refresh_from_db()
+    return person
+
+
+# ---- Mechanical Turk -------------------------------------------------------------------------------
+
+
+class MturkStage(Stage):
+    kind, there, served = "mturk", "Mechanical Turk", mturk_standin.StandIn
+    credentials: ClassVar = {mturk.KEY_ID: mturk_server.KEY_ID, mturk.SECRET: mturk_server.SECRET}
+    reason: ClassVar = {"reason": WORDS}
+    create_call, reject_call, list_call = "CreateHIT", "RejectAssignment", "ListAssignmentsForHIT"
+    status_call, id_name, worker_name = "GetAssignment", "assignmentId", "workerId"
+    pay_calls: ClassVar = {"base": "ApproveAssignment", "bonus": "SendBonus"}
+
+    offer_kind, title_name, key_name, more_places = "mturk.hit", "title", "hit_id", "extend"
+    acts = ("extend", "prolong", "expire", "dispose")
+    form: ClassVar = {
+        "token": str(uuid.uuid4()), "title": "Split some money", "description": "A short game with a bonus",
+        "keywords": "game", "assignments": 5, "days": 3, "minutes": 120, "approval_days": 3, "approved_percent": 95,
+        "approved_number": "", "countries": "us, gb, US", "frame_height": 0, "confirmed": "yes",
+    }  # fmt: skip
+
+    @property
+    def page(self) -> str:
+        return self.offers_page
+
+    @property
+    def offering(self) -> str:
+        return f"{self.offers_page}publish/"
+
+    @property
+    def offers(self) -> dict[str, Any]:
+        return self.market.hits
+
+    def made_there(self) -> str:
+        hit = self.publish(assignments=3)
+        hit.delete()
+        return str(hit.hit_id)
+
+    def worker_of(self, key: str) -> MturkWorker:
+        return self.accept(Hit.objects.get(hit_id=key), "AWORKERONE")
+
+    @property
+    def requester(self) -> mturk.Requester:
+        return mturk.requester_of(self.account)
+
+    def ordered(self, **fields: Any) -> Hit:
+        """Order a task, which every worker may do, without publishing it."""
+        task = {
+            "title": "Split some money", "description": "A short game with a bonus", "keywords": "game, bonus",
+            "assignments": 9, "lifetime": 86400, "duration": 7200, "auto_approval": 3 * 86400, "frame_height": 0,
+            "demands": {}, **fields,
+        }  # fmt: skip
+        return tasks.order(study=self.study, token=uuid.uuid4(), by=None, **task)[0]
+
+    def publish(self, **fields: Any) -> Hit:
+        return tasks.publish(self.ordered(**fields), address=ENTRY_ADDRESS)
+
+    @cached_property
+    def _hit(self) -> Hit:
+        return self.publish()
+
+    @cached_property
+    def _numbers(self) -> Any:
+        return count(1)
+
+    def spend_all(self) -> None:
+        self.market.total = self.market.spent + self.market.held
+
+    def worker(self) -> MturkWorker:
+        return self.accept(self._hit, f"AWORKER{next(self._numbers)}")
+
+    def accept(self, hit: Hit, name: str, **options: Any) -> MturkWorker:
+        """Accept a task as a worker at the stand-in."""
+        task = self.market.hits[str(hit.hit_id)]
+        return MturkWorker(self, self.market.accept(self.market.worker(name), task, **options))
+
+    def follow(self, link: dict[str, str]) -> HttpResponse:
+        """Return our response to a visitor who follows this link."""
+        return Client().get(f"/join/{self.study.slug}?{urlencode(link)}")
+
+
+class MturkWorker(Worker):
+    there: Assignment
+
+    @property
+    def participant(self) -> str:
+        return self.there.worker
+
+    @property
+    def status(self) -> str:
+        words = {"Submitted": STATUS.SUBMITTED, "Approved": STATUS.APPROVED, "Rejected": STATUS.REJECTED}
+        return words.get(self.there.status, STATUS.WORKING)
+
+    def link(self, **changes: str) -> dict[str, str]:
+        """Return the query parameters with which the stand-in opens our page."""
+        one, own = self.there, {"turkSubmitTo": self.stage.standin.address}
+        return {"workerId": one.worker, "assignmentId": one.id, "hitId": one.hit.id, **own, **changes}
+
+    def again(self) -> Self:
+        return type(self)(self.stage, self.stage.accept(self.stage.publish(), self.participant).there)
+
+    def open(self, **changes: str) -> HttpResponse:
+        response: HttpResponse = self.stage.follow(self.link(**changes))
+        return response
+
+    def submit(self) -> None:
+        """Submit the form on the last page, as the worker's browser does."""
+        self.stage.market.submit(self.there, {"assignmentId": self.there.id, "completionCode": "X"})
+
+    def leave(self) -> None:
+        self.stage.market.leave(self.there)
+
+    def decide(self, status: str) -> None:
+        self.there.status = status.title()
+
+    def paid(self, reason: str) -> list[Decimal]:
+        if reason == "base":
+            return [self.there.hit.reward] if self.there.status == "Approved" else []
+        own = [one for one in self.stage.market.bonuses if one["AssignmentId"] == self.there.id]
+        return [Decimal(one["BonusAmount"]) for one in own]
+
+
+# ---- Prolific --------------------------------------------------------------------------------------
+
+
+class ProlificStage(Stage):
+    kind, there, served = "prolific", "Prolific", prolific_standin.StandIn
+    credentials: ClassVar = {"token": prolific_standin.TOKEN}
+    plan: ClassVar = {"quota": 20}
+    reason: ClassVar = {"category": "LOW_EFFORT", "reason": WORDS, "sure": "on"}
+    create_call, list_call = "POST /api/v1/studies/$", "GET /api/v1/submissions/$"
+    reject_call, status_call = r"POST /api/v1/submissions/\w+/transition/", r"GET /api/v1/submissions/\w+/"
+    pay_calls: ClassVar = {"base": reject_call, "bonus": "POST /api/v1/bulk-bonus-payments/"}
+    id_name, worker_name = "SESSION_ID", "PROLIFIC_PID"
+
+    offer_kind, title_name, key_name, more_places = "prolific.publication", "name", "prolific_id", "places"
+    acts = ("publish",)
+    form: ClassVar = {
+        "name": "Splitting money", "description": "You share money.", "places": "20", "minutes": "10",
+        "devices": ["desktop", "mobile"], "requires_signature": "on",
+    }  # fmt: skip
+
+    @property
+    def page(self) -> str:
+        return self.act("change")
+
+    @property
+    def offers(self) -> dict[str, Any]:
+        return self.market.studies
+
+    def made_there(self, **fields: Any) -> str:
+        return str(self.market.create({**MADE_THERE, **fields})["id"])
+
+    def worker_of(self, key: str) -> ProlificWorker:
+        self.market.transition(key, "PUBLISH")
+        publishing.refresh(self.publication)
+        return self.worker()
+
+    @property
+    def publication(self) -> Publication:
+        return Publication.objects.select_related("account", "study").get(study=self.study)
+
+    def draft(self, **offer: Any) -> Publication:
+        values = {
+            "name": "Splitting money", "description": "You share money with another player.", "places": 20,
+            "minutes": 10, "devices": ["desktop", "mobile"], "requires_signature": True, **offer,
+        }  # fmt: skip
+        return publishing.create_draft(self.study, address=ENTRY_ADDRESS, **values)
+
+    def publish(self, **offer: Any) -> Publication:
+        publishing.publish(self.draft(**offer))
+        return self.publication
+
+    def spend_all(self) -> None:
+        self.market.balance = 0
+
+    def worker(self) -> ProlificWorker:
+        if not Publication.objects.filter(study=self.study).exists():
+            self.publish()
+        participant, key = market.new_id(), self.publication.prolific_id
+        self.market.start(key, participant)
+        return ProlificWorker(self, self.market.submission_of(key, participant))
+
+
+class ProlificWorker(Worker):
+    there: market.Submission
+
+    @property
+    def participant(self) -> str:
+        return self.there.participant
+
+    @property
+    def status(self) -> str:
+        return self.there.status
+
+    @property
+    def link(self) -> str:
+        """The path and query of their link, newly created."""
+        link: str = self.stage.market.link(self.there)
+        return link.removeprefix("http://testserver")
+
+    def again(self) -> Self:
+        other = market.Submission(market.new_id(), self.there.study, self.participant)
+        self.stage.market.submissions[other.id] = other
+        return type(self)(self.stage, other)
+
+    def open(self, **changes: str | None) -> HttpResponse:
+        """Follow their link, with some fields changed, or (None) removed."""
+        address, _mark, query = self.link.partition("?")
+        fields = {**dict(parse_qsl(query)), **changes}
+        return Client().get(address, {name: value for name, value in fields.items() if value is not None})
+
+    def submit(self, kind: str = "") -> None:
+        """Submit with one of the study's codes, or any other; by default, with that of those who arrived here."""
+        arrived = Enrolment.objects.filter(identity__worker=self.participant).exists()
+        kind = kind or ("completed" if arrived else "NOCODE")
+        self.stage.market.complete(self.there.id, self.stage.publication.codes.get(kind, kind))
+
+    def leave(self) -> None:
+        self.stage.market.give_back(self.there.id)
+
+    def decide(self, status: str) -> None:
+        self.there.status = status
+
+    def paid(self, reason: str) -> list[Decimal]:
+        own = (self.there.id, "reward" if reason == "base" else reason)
+        return [Decimal(cents) / 100 for key, kind, cents in self.stage.market.paid if (key, kind) == own]
+
+
+STAGES: dict[str, type[Stage]] = {stage.kind: stage for stage in (MturkStage, ProlificStage)}
