@@ -7,12 +7,13 @@ from collections import Counter
 from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
+from random import Random
 from typing import Any
 
 from django.apps import apps
 from django.contrib.auth.models import User
 from django.db import transaction
-from django.db.models import Count
+from django.db.models import Count, F
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
@@ -37,8 +38,10 @@ from participants import services as people
 from participants.models import Enrolment
 from participants.states import State
 from payouts.models import LedgerRow
+from piloting import reading
 from piloting import services as pilots
-from piloting.models import Pilot
+from piloting.answering import answers
+from piloting.models import Pilot, Walker
 from piloting.report import report
 from piloting.tasks import queue
 from plans.asking import AgentSettings
@@ -47,6 +50,7 @@ from recruiters.arrivals import Arrival
 from recruiters.models import Delivery, Identity, LabCode, OtreeServer
 from recruiters.otree import signed_vars
 from showcase import tour
+from studies import presets
 from studies.enrolling import HELD, enrol
 from studies.launching import version_of
 from studies.models import Placement, Study
@@ -59,6 +63,28 @@ from walking.services import delete_old
 def launch_study(parts: dict[str, Any]) -> str:
     """Create and launch a study (`studies.tests.kit`); return its short name."""
     return kit.launched(**parts).slug
+
+
+def launch_ready_made(name: str, agents: list[str]) -> str:
+    """Launch a ready-made study with these agents in the places of its models; return its short name."""
+    return kit.launch_again(presets.load(name, agents=agents)).slug
+
+
+def answers_on(path: str, page: str) -> dict[str, str]:
+    """Return right answers to a page on a participant's path."""
+    return answers(reading.read(page), _enrolment_of(path), Walker.Plan.FINISH, Random())
+
+
+def results_of(slug: str) -> dict[str, Any]:
+    """Return each participant's state, number of moves, and amounts due in their order, by path."""
+
+    def result(person: Enrolment) -> dict[str, Any]:
+        moves = Event.objects.filter(kind="move", role=F("match__seats__role"), match__seats__enrolment=person)
+        amounts = LedgerRow.objects.filter(enrolment=person).order_by("pk").values_list("amount", flat=True)
+        return {"state": person.state, "moves": moves.count(), "amounts": [str(amount) for amount in amounts]}
+
+    people = Enrolment.objects.filter(placement__version__study__slug=slug)
+    return {person.get_absolute_url(): result(person) for person in people}
 
 
 def draft_of(slug: str) -> dict[str, Any]:
