@@ -33,7 +33,7 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_report_fits_the_screen_and_is_accessible(report: Path, browser: Browser, width: int) -> None:
     page = browser.new_page(viewport={"width": width, "height": 900})
     page.goto(f"file://{report}")
-    assert page.locator("figure svg[role=img]").count() == 3
+    assert page.locator("figure svg[role=img]").count() == 4
     assert violations(page) == []
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     page.close()

@@ -40,10 +40,10 @@ def locked(layer: str) -> set[str]:
 
 
 def server_modules() -> list[str]:
-    """Return every module but tests, migrations, programs of their own and analyses."""
+    """Return every module but tests, migrations, programs of their own, analyses, and what compares their tables."""
     roots = (ROOT, "games/**/*.py"), (ROOT / "platform", "*/**/*.py")
     names = [path.relative_to(root).with_suffix("") for root, pattern in roots for path in root.glob(pattern)]
-    left_out = {"tests", "migrations", "__main__", "analyses"}
+    left_out = {"tests", "migrations", "__main__", "analyses", "comparing", "reproducing"}
     return sorted(
         ".".join(name.parts).removesuffix(".__init__")
         for name in names

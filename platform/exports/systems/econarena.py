@@ -13,9 +13,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from analysis.published.econarena import printed
-from analysis.published.econarena.play import AUCTION, CONTEST
-from analysis.tables import records
 from exports.published import (
     FAULTY,
     TOLERANCE,
@@ -35,6 +32,7 @@ from games.play import Play, configure, replay_moves, start
 from games.sealed_auction.strategies import remarks as auction_remarks
 from plans.library import ready_made
 
+CONTEST, AUCTION = "beauty_contest", "sealed_auction"
 CHOICES, LIMITS = "choices", {"upper_bound": CONTEST, "budget": AUCTION}
 """Keys of a result: the numbers chosen, and the limit, which tells the game."""
 KEYS = {CONTEST: "answer", AUCTION: "bid"}
@@ -149,6 +147,9 @@ def _disagreements(play: Play, result: Mapping[str, Any]) -> Iterator[Disagreeme
 
 def compared(root: Path, analysed: Analysed) -> Iterator[Comparison]:
     """Yield the package's defaults, and the values of the paper's tables, beside ours."""
+    from analysis.published.econarena import printed
+    from analysis.tables import records
+
     yield from _defaults(root)
     for game, models in printed.PAYOFFS.items():
         result = analysed("econarena.senior", game)

@@ -18,7 +18,6 @@ from pathlib import Path
 from typing import Any
 
 from analysis.parallel import in_order
-from analysis.published.coopeval.measures import discounted
 from exports.published import FAULTY, TOLERANCE, Disagreement, Imported, Unreadable, results_of
 from games import registry
 from games.errors import GameError
@@ -306,6 +305,8 @@ class Experiment:
 
     def _disagreements(self, record: Record, play: Play) -> Iterator[Disagreement]:
         """Yield differences between published results and ours: points by round, payoffs, and what was agreed."""
+        from analysis.published.coopeval.measures import discounted
+
         metrics = play.metrics()
         for name, value in record.results.items():
             if metrics[name] != value:

@@ -1,4 +1,4 @@
-"""GLEE's games in their published layout, and the tables that its paper prints of them."""
+"""The tables that GLEE's paper prints, beside ours."""
 
 from __future__ import annotations
 
@@ -11,34 +11,12 @@ from analysis.published.glee import printed
 from analysis.published.glee.families import FAMILIES, GAINS, METRICS, ROLES
 from analysis.results import Result
 from analysis.tables import records
-from exports.glee.reading import read_tree
-from exports.published import Analysed, Comparison, Imported, System, Unreadable
+from exports.published import Analysed, Comparison
 
 FORMULAS = "the published code computes this metric by another formula than the paper"
 CELLS = "the layout does not say which cell a game belongs to"
 FAILED = "people who failed a check, and their games, are not published"
 COUNTED = ("games", "decisions", "messages", "words")
-
-
-def read(root: Path) -> Iterator[Imported | Unreadable]:
-    """Yield every game below `root`, replayed under our rules; the layout prints no results that could disagree."""
-    for found in read_tree(root):
-        if isinstance(found, Unreadable):
-            yield found
-            continue
-        game = found.game
-        yield Imported(
-            game.game_id,
-            game.family,
-            game.config,
-            game.players,
-            found.payoffs,
-            found.metrics,
-            found.events,
-            found.seed,
-            found.unverified,
-            names=game.names,
-        )
 
 
 def compared(root: Path, analysed: Analysed) -> Iterator[Comparison]:
@@ -72,9 +50,6 @@ def _of_family(family: str, analysed: Analysed) -> Iterator[Comparison]:
     yield from _equilibria(family, analysed("glee.meta_game", family))
     yield from _humans(family, analysed("glee.humans", family))
     yield from _counts(family, analysed("glee.counts", family))
-
-
-SYSTEM = System("glee", "GLEE", read, compared)
 
 
 def _estimate(result: Result | None, name: str) -> float | None:
