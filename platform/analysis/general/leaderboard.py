@@ -141,9 +141,9 @@ ANALYSES = [
         question="Which agents are stronger, and how certain is their order?",
         method=(
             "Bradley–Terry strengths from all pairs of a match's seats, by maximum likelihood, with effects of seats "
-            "in each configuration; percentile intervals of strengths and ranks by bootstrap over independent units, "
-            "which keep matches with one seed together. Direct comparisons: Wilson's interval with n divided by the "
-            "design effect."
+            "in each configuration; intervals from leaving out one independent unit at a time (jackknife, t), those of "
+            "ranks by bootstrap over units, which keep matches with one seed together. Direct comparisons: Wilson's "
+            "interval with n divided by the design effect."
         ),
         needs="agents",
         columns={"matches": ["match", "player_*"], "seats": ["match", "role"]},
