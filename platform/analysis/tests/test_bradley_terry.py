@@ -178,6 +178,17 @@ def test_quantiles_of_t_agree_with_scipy(df):
     assert [_t_quantile(p, df) for p in (0.95, 0.975)] == pytest.approx([*stats.t.ppf([0.95, 0.975], df)], rel=5e-4)
 
 
+def test_intervals_of_many_units_are_those_of_the_model():
+    """The information of 4,000 independent matches between two players gives the error; groups estimate it well."""
+    rng = Random(3)
+    matches = [A_WINS if rng.random() < 0.6 else B_WINS for _match in range(4_000)]
+    rated = bradley_terry(matches, seats=False, draws=200)
+    p = sum(match == A_WINS for match in matches) / 4_000
+    error = 1 / np.sqrt(4_000 * p * (1 - p)) / 2
+    assert (rated["A"]["high"] - rated["A"]["low"]) / 2 == pytest.approx(1.972 * error, rel=0.15)
+    assert rated["A"]["clusters"] == 4_000
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("clusters", [5, 6, 10, 20, 40])
 @pytest.mark.parametrize("strengths", [(0.875, 0.375, -0.125, -1.125), (0.2, 0.1, 0.0, -0.3)])

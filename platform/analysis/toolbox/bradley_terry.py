@@ -38,6 +38,8 @@ FARTHEST = 12.0
 """Log-odds beyond which an estimate is infinite: the result of some comparison is then always the same."""
 LONGEST_STEP, TOLERANCE, MOST_STEPS = 2.0, 1e-8, 60
 NUMBERS_AT_ONCE = 4_000_000
+MOST_UNITS = 200
+"""With more units, random groups of them are left out and drawn: time and memory would grow with their number."""
 FEWEST_DRAWS = 0.9
 """The smallest share of draws whose matches connect all players, for intervals."""
 NOT_CONNECTED = "no chain of matches connects them with the others"
@@ -66,8 +68,8 @@ def bradley_terry(
     A match of several players counts as a comparison of every two, and equal scores as half a win for both. Estimates
     are of maximum likelihood. Intervals are the jackknife's, which leaves out each cluster, with t for one degree of
     freedom fewer than clusters: percentiles of a bootstrap are too narrow with few. Those of ranks are percentiles of
-    a bootstrap over clusters, with the draws of `bootstrap`. Firth's penalty (1993) keeps strengths finite where
-    somebody won everything.
+    a bootstrap over clusters, with the draws of `bootstrap`. Over 200 clusters are first joined at random into 200.
+    Firth's penalty (1993) keeps strengths finite where somebody won everything.
 
     Args:
         matches: {player: score} in the order of seats, or pairs (player, score) if a player may have several seats.
@@ -93,14 +95,14 @@ def bradley_terry(
     effect: Result = {**dict.fromkeys(("estimate", "low", "high")), "configurations": {}, "note": WITHOUT_SEATS}
     if not compared.cells:
         return {**result, SEAT_EFFECT: effect | {"note": ALONE if seats else WITHOUT_SEATS}}
-    fit = _Fit(compared, level)
+    fit = _Fit(compared, seed, level)
     for player, ranked in fit.ranks(draws, seed):
         result[player] |= ranked
     core = compared.where_both_win() if fit.penalised else compared
     for player in compared.players:
         result[player]["note"] = WON_EVERYTHING if core.cells else NO_TWO_ALIKE
     if core.cells:
-        fit = fit if core is compared else _Fit(core, level)
+        fit = fit if core is compared else _Fit(core, seed, level)
         for player, strength in fit.strengths():
             result[player] |= strength
         effect |= fit.seat_effect() if seats else {}
@@ -222,7 +224,7 @@ class _Fit:
         why_not: why nothing has an interval; "" if estimates may have one.
     """
 
-    def __init__(self, compared: _Compared, level: float) -> None:
+    def __init__(self, compared: _Compared, seed: int, level: float) -> None:
         import numpy as np
 
         self.compared, self.level, self.players, cells = compared, level, compared.players, compared.cells
@@ -230,7 +232,8 @@ class _Fit:
         self.has_seats = self.design.shape[1] > len(self.players)
         column = {cell: index for index, cell in enumerate(cells)}
         kinds: dict[Any, int] = {}
-        self.kind = np.array([kinds.setdefault(frozenset(unit.items()), len(kinds)) for unit in compared.units])
+        units = _joined(compared.units, seed)
+        self.kind = np.array([kinds.setdefault(frozenset(unit.items()), len(kinds)) for unit in units])
         results = np.zeros((len(kinds), 2, len(cells)))
         for row, unit in enumerate(kinds):
             for (cell, won), times in unit:
@@ -350,6 +353,18 @@ class _Fit:
         return {"estimate": float(found.mean()), **interval, "configurations": by_configuration, "note": note}
 
 
+def _joined(units: Sequence[Counter[Any]], seed: int) -> Sequence[Counter[Any]]:
+    """Return the units, joined at random into as many as are estimated without."""
+    import numpy as np
+
+    if len(units) <= MOST_UNITS:
+        return units
+    groups: list[Counter[Any]] = [Counter() for _group in range(MOST_UNITS)]
+    for place, index in enumerate(np.random.default_rng(seed).permutation(len(units))):
+        groups[place % MOST_UNITS].update(units[index])
+    return groups
+
+
 def _t_quantile(p: float, df: int) -> float:
     """Return a quantile of Student's t, with an error below 0.2 % from 4 degrees of freedom (Abramowitz and Stegun
     1964, 26.7.5)."""
@@ -403,17 +418,21 @@ def _maximum(
     """
     import numpy as np
 
-    draws, parameters = len(results), design.shape[1]
-    products = (design[:, :, None] * design[:, None, :]).reshape(len(design), -1)
+    # What no match determines is left out, as rounding would move it at every step.
+    _left, sizes, right = np.linalg.svd(design, full_matrices=False)
+    basis = right[sizes > TOLERANCE * sizes.max()].T
+    of_cells = design @ basis
+    draws, parameters = len(results), basis.shape[1]
+    products = (of_cells[:, :, None] * of_cells[:, None, :]).reshape(len(design), -1)
     wins, losses = results[:, : len(design)], results[:, len(design) :]
-    estimates = np.zeros((draws, parameters)) if start is None else np.tile(start, (draws, 1))
+    estimates = np.zeros((draws, parameters)) if start is None else np.tile(start @ basis, (draws, 1))
     ridge = RIDGE * np.eye(parameters)
     moving = np.arange(draws)
     for _step in range(MOST_STEPS):
         if not len(moving):
             break
         now = estimates[moving]
-        p = 1 / (1 + np.exp(-np.clip(now @ design.T, -500, 500)))
+        p = 1 / (1 + np.exp(-np.clip(now @ of_cells.T, -500, 500)))
         total = wins[moving] + losses[moving]
         weights = total * p * (1 - p)
         information = (weights @ products).reshape(-1, parameters, parameters) + ridge
@@ -421,9 +440,9 @@ def _maximum(
         if penalised:
             leverage = weights * (np.linalg.inv(information).reshape(len(moving), -1) @ products.T)
             surplus = surplus + leverage * (0.5 - p)
-        score = surplus @ design - RIDGE * now
+        score = surplus @ of_cells - RIDGE * now
         step = np.linalg.solve(information, score[:, :, None])[:, :, 0]
         longest = np.abs(step).max(axis=1)
         estimates[moving] = now + step * np.minimum(1, LONGEST_STEP / np.maximum(longest, LONGEST_STEP))[:, None]
         moving = moving[longest > TOLERANCE]
-    return estimates, (np.abs(estimates @ design.T) > FARTHEST).any(axis=1)
+    return estimates @ basis.T, (np.abs(estimates @ of_cells.T) > FARTHEST).any(axis=1)
