@@ -10,7 +10,6 @@ from collections import Counter
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from statistics import NormalDist
 from typing import TYPE_CHECKING, Any
 
 from analysis.toolbox.dependence import (
@@ -21,6 +20,7 @@ from analysis.toolbox.dependence import (
     TOO_FEW,
     TOO_FEW_HERE,
 )
+from analysis.toolbox.estimates import two_sided
 from analysis.toolbox.numbers import Result, finite
 
 if TYPE_CHECKING:
@@ -40,6 +40,7 @@ LONGEST_STEP, TOLERANCE, MOST_STEPS = 2.0, 1e-8, 60
 NUMBERS_AT_ONCE = 4_000_000
 MOST_UNITS = 200
 """With more units, random groups of them are left out and drawn: time and memory would grow with their number."""
+MOST_CONFIGURATIONS, FEWEST_MATCHES = 20, 10
 FEWEST_DRAWS = 0.9
 """The smallest share of draws whose matches connect all players, for intervals."""
 NOT_CONNECTED = "no chain of matches connects them with the others"
@@ -107,6 +108,12 @@ def bradley_terry(
             result[player] |= strength
         effect |= fit.seat_effect() if seats else {}
     return {**result, SEAT_EFFECT: effect}
+
+
+def enough_of_each(configurations: Sequence[Hashable]) -> Sequence[Hashable] | None:
+    """Return matches' configurations if there are few enough, with enough matches each, for effects of their seats."""
+    number = Counter(configurations).values()
+    return configurations if len(number) <= MOST_CONFIGURATIONS and min(number, default=0) >= FEWEST_MATCHES else None
 
 
 @dataclass(frozen=True)
@@ -299,7 +306,7 @@ class _Fit:
             why_not = "" if error > TOLERANCE else NO_VARIATION
         if why_not:
             return {"low": None, "high": None, "note": why_not}
-        half = _t_quantile((1 + self.level) / 2, clusters - 1) * error
+        half = two_sided(self.level, clusters - 1) * error
         return {"low": estimate - half, "high": estimate + half, "note": ""}
 
     def _of_each(self) -> Iterator[tuple[int, str, int, str]]:
@@ -363,19 +370,6 @@ def _joined(units: Sequence[Counter[Any]], seed: int) -> Sequence[Counter[Any]]:
     for place, index in enumerate(np.random.default_rng(seed).permutation(len(units))):
         groups[place % MOST_UNITS].update(units[index])
     return groups
-
-
-def _t_quantile(p: float, df: int) -> float:
-    """Return a quantile of Student's t, with an error below 0.2 % from 4 degrees of freedom (Abramowitz and Stegun
-    1964, 26.7.5)."""
-    z = NormalDist().inv_cdf(p)
-    terms = (
-        (z**3 + z) / 4,
-        (5 * z**5 + 16 * z**3 + 3 * z) / 96,
-        (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384,
-        (79 * z**9 + 776 * z**7 + 1482 * z**5 - 1920 * z**3 - 945 * z) / 92160,
-    )
-    return z + sum(term / df**power for power, term in enumerate(terms, start=1))
 
 
 def _design(cells: Sequence[Cell], players: Sequence[str], with_seats: bool) -> tuple[list[Any], np.ndarray, str]:
