@@ -129,6 +129,11 @@ def test_stated_probabilities_appear_next_to_actions(tmp_path):
     assert table.set_index("action")["realised"].to_dict() == {"A0": 0.5, "A1": 0.5}
 
 
+def test_reactions_of_few_matches_have_no_interval(tmp_path):
+    one = loaded(tmp_path / "one", tournament("repetition", runs=1)).run("coopeval.reactions").tables["reactions"].frame
+    assert one["low"].isna().all() and set(one["note"]) == {TOO_FEW}
+
+
 def test_reactions_follow_the_co_players_last_action(tmp_path):
     matches, rounds = tournament("repetition")
     name = matches[1]["match"]  # kind against hard; kind defects in the second round
