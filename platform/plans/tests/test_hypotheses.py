@@ -105,7 +105,7 @@ def test_outcomes_and_comparisons_that_can_be_planned(changes: dict[str, Any]) -
     [
         ({"outcome": "game.efficiency"}, "outcome", "no stage “game”"),
         ({"outcome": "efficiency"}, "outcome", "STAGE.NAME"),
-        ({"outcome": ""}, "outcome", "Choose an outcome, such as talk.payoff"),
+        ({"outcome": ""}, "outcome", "Choose an outcome, such as"),
         ({"outcome": "talk.efficency"}, "outcome", "rounds_played"),
         ({"outcome": "after.word"}, "outcome", "neither a number nor yes or no"),
         ({"outcome": "after.mood"}, "model", "Choose one of: ordered"),
