@@ -9,6 +9,7 @@ from itertools import pairwise
 from typing import Any, Literal
 
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from games.interface import Json
 from matches.models import Match
@@ -44,8 +45,8 @@ class Change:
             "removed": _("{name} was removed"),
         }[self.what]
         fields = "; ".join(f"{key}: {_shown(old)} → {_shown(new)}" for key, (old, new) in self.fields.items())
-        return _("{at}: {what} after {participants} participants and {matches} matches had ended.").format(
-            at=f"{self.at:%Y-%m-%d %H:%M} UTC", what=done.format(name=name, fields=fields), **self.ended
+        return _("{at}: {what} after {number} had ended.").format(
+            at=f"{self.at:%Y-%m-%d %H:%M} UTC", what=done.format(name=name, fields=fields), number=counted(self.ended)
         )
 
 
@@ -99,6 +100,15 @@ def ended_in(study: Study) -> dict[str, int]:
     matches = Match.objects.filter(seats__enrolment__placement__version__study=study).exclude(ended_at=None)
     participants = Placement.objects.filter(version__study=study).exclude(enrolment__ended_at=None)
     return {"participants": participants.count(), "matches": matches.distinct().count()}
+
+
+def counted(ended: Mapping[str, int]) -> str:
+    """Return numbers of participants and matches in words."""
+    people, matches = ended["participants"], ended["matches"]
+    return _("{participants} and {matches}").format(
+        participants=ngettext("{number} participant", "{number} participants", people).format(number=f"{people:,}"),
+        matches=ngettext("{number} match", "{number} matches", matches).format(number=f"{matches:,}"),
+    )
 
 
 def _changes(before: Analysis, after: Analysis, entry: LogEntry) -> Iterator[Change]:
