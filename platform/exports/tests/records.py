@@ -130,3 +130,84 @@ def _lines(folder: Path, lines: Sequence[Any]) -> None:
 
 def _write(path: Path, content: Any) -> None:
     path.write_text(json.dumps(content))
+
+
+# ---- AucArena --------------------------------------------------------------------------------------------
+
+BIDDERS = {"Bidder 1": ("gpt-4-0613", "greedy"), "Bidder 2": ("lab-two", "estimate"), "Bidder 3": ("rule", "rule")}
+"""Each bidder's model and the script behind it."""
+LOTS = ((1000, 2000), (500, 700), (2000, 4000))
+"""Start price and true value of each item."""
+
+
+def auction(folder: Path, number: int = 0, **config: Any) -> None:
+    """Write one auction: memo, list of items, and the logs of the bidders that are models."""
+    folder.mkdir(parents=True, exist_ok=True)
+    items = [{"name": f"Lot {n}", "start_price": low, "true_value": worth} for n, (low, worth) in enumerate(LOTS, 1)]
+    play, _events = start(configure(registry.get("item_auction"), {"items": items, "order": "listed", **config}), 3)
+    while not play.over:
+        for role, (_model, script) in zip(play.game.roles(), BIDDERS.values(), strict=True):
+            if role in play.waiting_for():
+                play, _events = submit(play, role, script_move(play, role, script))
+    names = dict(zip(play.game.roles(), BIDDERS, strict=True))
+    metrics, sold = play.metrics(), play.state.over
+    memo = {
+        "auction_log": "## Auction Log\n\n" + "\n\n".join(
+            _sale(number, items[lot.item], lot, names) for number, lot in enumerate(sold, 1)),
+        "memo_text": [
+            f"* {name}, starting with ${play.game.budget(role)}, has won {metrics[f'{role}_items']} items in this "
+            f"auction, with a total profit of ${metrics[f'{role}_profit']}.:" for role, name in names.items()],
+        "profit": {name: metrics[f"{role}_profit"] for role, name in names.items()},
+        "model_info": {name: model for name, (model, _script) in BIDDERS.items()},
+    }  # fmt: skip
+    _write(folder / f"memo-{number}.json", memo)
+    listed = [{"name": item["name"], "price": item["start_price"], "true_value": item["true_value"]} for item in items]
+    (folder / "items_demo.jsonl").write_text("".join(json.dumps(item) + "\n" for item in listed))
+    for role, name in names.items():
+        if BIDDERS[name][0] != "rule":
+            path = folder / f"{name.replace(' ', '')}-{number}.jsonl"
+            path.write_text(json.dumps(_bidders_log(play, role, names)) + "\n")
+
+
+def _sale(number: int, item: Mapping[str, Any], lot: Any, names: Mapping[str, str]) -> str:
+    lines = [f"### {number}. {item['name']}, starting at ${item['start_price']}."]
+    for n, past in enumerate(lot.all_rounds, 1):
+        if n > 1 and lot.passed and n - 1 <= len(lot.passed):
+            lines.append(f"### {number}. {item['name']}, starting at ${item['start_price'] // 2 ** (n - 1)}.")
+        lines.append(f"#### {n}th bid:")
+        lines += [f"* {names[role]}: {'Withdrew' if bid is None else f'${bid}'}" for role, bid in past.answers.items()]
+    end = f"* {names[lot.leader]}: ${lot.standing} (${item['true_value']})" if lot.leader else "* None bid"
+    return "\n".join([*lines, "#### Hammer price (true value):", end])
+
+
+def _bidders_log(play: Play, role: str, names: Mapping[str, str]) -> dict[str, Any]:
+    """Return a log with plans, true reports but for the money after the first item, and a failed bid on it."""
+    state, game, metrics = play.state, play.game, play.metrics()
+    items = [game.item(lot.item).name for lot in state.over]
+    history, left = [], game.budget(role)
+    won: dict[str, dict[str, int]] = {name: {} for name in names.values()}
+    profits, first_left = dict.fromkeys(names.values(), 0), 0
+    for index, lot in enumerate(state.over):
+        asked = sum(role in past.answers for past in lot.all_rounds)
+        prompts = [*(["Your bid of $1 failed, because it is low."] if index == 0 else []), *["Bid?"] * (asked - 1)]
+        history += [_call(f"bid_{index}", prompt) for prompt in ["Bid?", *prompts][: asked + (index == 0)]]
+        if lot.leader is not None:
+            won[names[lot.leader]][items[index]] = lot.standing
+            profits[names[lot.leader]] += game.item(lot.item).worth - lot.standing
+            left -= lot.standing if lot.leader == role else 0
+        first_left = first_left if index else left
+        report = {"remaining_budget": left + 100 * (index == 0), "total_profits": profits, "winning_bids": won}
+        history.append(_call(f"summarize_{index}", "Report.", f"So {{far}}: {json.dumps(report)}"))
+    plan = json.dumps(dict(zip(items, (3, 1, 2), strict=False)))
+    return {
+        "desire": "maximize_profit", "plan_strategy": "adaptive" if role == "p1" else "static",
+        "overestimate_percent": 10,
+        "budget": game.budget(role), "money_left": left, "profit": metrics[f"{role}_profit"], "failed_bid_cnt": 1,
+        "engagement_count": metrics[f"{role}_bids"], "changes_of_plan": [["0 (Initial)", False, plan]],
+        "budget_error_history": [[items[0], first_left + 100, first_left]],
+        "profit_error_history": [], "win_bid_error_history": [], "history": history,
+    }  # fmt: skip
+
+
+def _call(tag: str, prompt: str, answer: str = "") -> dict[str, Any]:
+    return {"tag": tag, "messages": [{"system": "Rules."}, {"human": prompt}], "result": answer}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 from collections import Counter
 from pathlib import Path
@@ -231,6 +232,110 @@ def test_reads_the_packages_defaults_without_running_it(tmp_path):
     assert rows["Beauty contest, GPT4, 20 sessions"]["cause"] == "the paper's runs are not published"
 
 
+# ---- AucArena --------------------------------------------------------------------------------------------
+
+
+def memo_changed(folder: Path, change: Any) -> None:
+    path = folder / "memo-0.json"
+    memo = json.loads(path.read_text())
+    change(memo)
+    path.write_text(json.dumps(memo))
+
+
+@pytest.mark.parametrize(
+    ("config", "sold"), [({}, 3), ({"budget": 1200}, 2), ({"budgets": [400, 300, 200], "discount_unsold": True}, 2)]
+)
+def test_plays_auctions_again_with_the_published_results(tmp_path, config, sold):
+    records.auction(tmp_path / "run", **config)
+    (match,), unreadable = read("aucarena", tmp_path)
+    assert (match.disagreements, match.unverified, unreadable) == ((), None, [])
+    assert match.players == {"p1": "gpt-4-0613", "p2": "lab-two (static)", "p3": "rule"}
+    assert match.config["discount_unsold"] == config.get("discount_unsold", False)
+    assert match.metrics["items_sold"] == sold
+
+
+def test_takes_over_the_plans_and_the_reports_that_have_a_place_in_our_rules(tmp_path):
+    records.auction(tmp_path)
+    (match,), _unreadable = read("aucarena", tmp_path)
+    # Two reports of 3 + 2 · 2 claims: the program asks for a third after the last item.
+    assert (match.metrics["p1_belief_claims"], match.metrics["p1_belief_errors_budget"]) == (14, 1)
+    assert (match.metrics["p1_belief_errors"], match.metrics["p3_belief_claims"]) == (1, 0)
+    assert {event.data["role"] for event in match.events if "priorities" in event.data.get("move", ())} == {"p1", "p2"}
+
+
+def test_finds_other_profits_prices_and_failed_bids_and_errors(tmp_path):
+    records.auction(tmp_path)
+    first = json.loads((tmp_path / "memo-0.json").read_text())["profit"]["Bidder 1"]
+    memo_changed(tmp_path, lambda memo: memo["profit"].update({"Bidder 1": first + 1}))
+    memo_changed(tmp_path, lambda memo: memo.update(auction_log=memo["auction_log"].replace("($700)", "($900)")))
+
+    def changed(log: dict[str, Any]) -> None:
+        log.update(failed_bid_cnt=2, budget_error_history=[["Lot 2", 0, 1]])
+        log["history"][1]["messages"][-1]["human"] = "Your bid of $1500 failed, because"
+
+    edited(tmp_path / "Bidder1-0.jsonl", changed)
+    (match,), _unreadable = read("aucarena", tmp_path)
+    found = {one.what: (one.published, one.computed) for one in match.disagreements}
+    assert found["money left of p1 after Lot 2"][0] == 1
+    assert found["profit of p1"] == (first + 1, first + 200)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "reason"),
+    [
+        ("#### Hammer price (true value):", "#### End:", "not as expected"),
+        ("* Bidder 2: Withdrew", "* None bid", "not as expected"),
+        ("* Bidder 2: $1500", "* Bidder 2: $1450", "Move 14 by p2: $1,450 is too low"),
+    ],
+)
+def test_auctions_that_our_rules_do_not_allow_are_unreadable(tmp_path, old, new, reason):
+    records.auction(tmp_path)
+    memo_changed(tmp_path, lambda memo: memo.update(auction_log=memo["auction_log"].replace(old, new)))
+    matches, (unreadable,) = read("aucarena", tmp_path)
+    assert not matches and unreadable.path == "memo-0.json" and reason in unreadable.reason
+
+
+def test_says_what_is_assumed_without_the_bidders_logs(tmp_path):
+    records.auction(tmp_path, budgets=[400, 300, 200])
+    for path in tmp_path.glob("*.jsonl"):
+        path.unlink()
+    (match,), _unreadable = read("aucarena", tmp_path)
+    assert match.players["p1"] == "gpt-4-0613" and match.config["budgets"] == [400, 300, 200]
+    assert match.unverified == (
+        "No log of Bidder 1, Bidder 2: goal and overestimate are taken to be the usual ones. "
+        "The true value of Lot 1, Lot 2, Lot 3 is taken to be twice the start price."
+    )
+
+
+def test_odd_auctions_are_never_fatal(tmp_path):
+    rng = Random(2)
+    for number in range(60):
+        folder = tmp_path / str(number)
+        records.auction(folder)
+        path = rng.choice(sorted(folder.iterdir()))
+        lines = [_odd_at_random(json.loads(line), rng) for line in path.read_text().splitlines()]
+        path.write_text("\n".join(map(json.dumps, lines)))
+    matches, unreadable = read("aucarena", tmp_path)
+    assert matches and unreadable and len(matches) + len(unreadable) == 60
+    for match in matches:
+        json.dumps(match.as_line(), allow_nan=False)
+
+
+def test_compares_the_programs_defaults_and_list_of_items(tmp_path):
+    (tmp_path / "src.py").write_text(
+        "class Auctioneer(X):\n    min_markup_pct = 0.2\n    enable_discount: bool = False\n"
+    )
+    items = [{"name": f"Lot {n}", "price": 5000 if n < 4 else 1000, "true_value": 2000} for n in range(26)]
+    (tmp_path / "pseudo_items.jsonl").write_text("".join(json.dumps(item) + "\n" for item in items))
+    compared = systems.system_named("aucarena").compared(tmp_path, reproducing.Analyses({}))
+    rows = {row["what"]: row for row in reproducing.rows(list(compared))}
+    assert (rows["Auctioneer.min_markup_pct"]["printed"], rows["Auctioneer.min_markup_pct"]["agrees"]) == ("20", "no")
+    assert rows["Bidder.max_bid_cnt"]["agrees"] == rows["Auctioneer.enable_discount"]["agrees"] == "yes"
+    assert rows["items of the first 20 that start at 5,000"]["agrees"] == "yes"
+    assert (rows["items whose true value is twice the start price"]["printed"]) == "22"
+    assert rows["GPT-4-Turbo, random, profit"]["cause"] == "the paper's auctions are not published"
+
+
 # ---- printed values --------------------------------------------------------------------------------------
 
 
@@ -272,6 +377,19 @@ class TestReproducing:
         text = (tmp_path / "out" / "comparison.md").read_text()
         assert "  1 of   2 agree  agent_average_payoff.json\n         1 differ  unexplained\n" in text
         assert "| none, mean, Claude | 0.111 | – | no | not in the data |" in text
+
+    def test_compares_auctions_with_the_paper(self, tmp_path):
+        for number in range(3):
+            records.auction(tmp_path / "published", number, budget=9000 + number)
+        call_command("reproduce", "aucarena", str(tmp_path / "published"), "--to", str(tmp_path / "out"))
+        assert verify(tmp_path / "out" / "item_auction") == []
+        rows = {row["what"]: row for row in csv.DictReader((tmp_path / "out" / "comparison.csv").open())}
+        seats = list(csv.DictReader((tmp_path / "out" / "item_auction" / "seats.csv").open()))
+        answers = sum(int(seat["bids"]) + int(seat["withdrawals"]) for seat in seats if seat["role"] == "p1")
+        # One bid failed in each auction.
+        assert rows["GPT-4, the lowest"]["here"] == f"{300 / (3 + answers):.3f}"
+        assert rows["GPT-4, the lowest"]["cause"] == "the paper's auctions are not published; ours is of 3 others"
+        assert rows["GPT-4, current priority with bids"]["here"] != "–" == rows["GPT-4-Turbo, random, profit"]["here"]
 
     def test_compares_glee_and_says_what_is_missing(self, tmp_path, capsys):
         write_sample(tmp_path / "published", 24, seed=4, families=["bargaining"])
