@@ -23,7 +23,7 @@ DEFAULTS: Mapping[str, tuple[float, str]] = {
     "Bidder.max_bid_cnt": (4, "rule_limit"),
     "Bidder.temperature": (0.7, "temperature"),
 }
-"""The program's defaults, as of October 2023, and our names of them."""
+"""The program's defaults, as of January 2024, and our names of them."""
 STANDARD, OBJECTIVES, ITEM_FILE = "aucarena-standard", "aucarena-objectives", "pseudo_items.jsonl"
 TEMPERATURE = "the paper's experiments set the temperature to 0 (section 4.1)"
 UNPUBLISHED = "the paper's auctions are not published"
@@ -34,7 +34,7 @@ def compared(root: Path, analysed: Analysed) -> Iterator[Comparison]:
     yield from _defaults(root)
     yield from _items(root)
     found = [auction for auction in auctions(root) if isinstance(auction, Auction)]
-    cause = f"{UNPUBLISHED}; ours is of {len(found):,} others" if found else UNPUBLISHED
+    cause = f"{UNPUBLISHED}; the folder has {len(found):,}" if found else UNPUBLISHED
     yield from _bidders(analysed, cause)
     yield from _faithful(analysed, cause)
     failures, answers = _failed_bids(found)
