@@ -28,7 +28,8 @@ def in_short(outcome: Outcome) -> str:
     for table, labels, rows in overall or tables:
         if not rows:
             continue
-        shown = [f"{_named(row, labels)}: {_interval(row, table)}".removeprefix(": ") for row in rows[:MOST_IN_A_LINE]]
+        shown = [f"{table.names(_named(row, labels))}: {_interval(row, table)}".removeprefix(": ")
+                 for row in rows[:MOST_IN_A_LINE]]  # fmt: skip
         more = [f"{len(rows) - len(shown):,} more"] if len(rows) > len(shown) else []
         small = sum((row["q"] or 1) < SMALL for row in rows) if table.column("q") else None
         counted = f"{small:,} of {len(rows):,} with q < .05. " if small is not None else ""
@@ -59,7 +60,7 @@ def side_by_side(outcome: Outcome) -> Table | None:
         ROBUSTNESS, table.title, [*keys, *(text(name or "main", heading[name]) for name in checks)],
         [{key.name: value for key, value in zip(keys, names, strict=True)}
          | {name or "main": own.get(name) for name in checks} for names, own in [*rows.items()][:MOST_ROWS]],
-        note=(more if len(rows) > MOST_ROWS else "") + table.note,
+        note=(more if len(rows) > MOST_ROWS else "") + table.note, names=table.names,
     )  # fmt: skip
 
 

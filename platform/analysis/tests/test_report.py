@@ -69,3 +69,9 @@ def test_exploratory_analyses_are_folded_with_their_estimates_in_a_line(report):
     line = re.search(r'<span class="short">([^<]+)</span>', exploratory)
     assert line and re.search(r"Payoffs alice: [\d.]+ \[[\d.]+, [\d.]+\]", line[1])
     assert "<script" not in report and "general.pay" in section(report, "appendix")
+
+
+def test_readers_see_the_names_of_agents_and_arms(report):
+    shown = re.sub(r"<style>.*?</style>|Files: [^<]*", "", report, flags=re.DOTALL)
+    assert not re.search(r"endpoint:|cell \d|player_|factor_|config_|payoffs_", shown)
+    assert "careful" in shown and "frame: take · partner: daring" in shown
