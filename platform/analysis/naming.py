@@ -1,4 +1,4 @@
-"""What readers see instead of the keys in the files: the researcher's names for agents and arms, the game's for seats.
+"""What readers see instead of the keys in the files: the researcher's names of agents and arms, the game's of seats.
 
 Files for programs (CSV, the keys of results.json) keep the keys.
 """
@@ -9,13 +9,15 @@ import re
 from collections import Counter
 from collections.abc import Mapping
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from analysis.errors import SkippedError
 
 if TYPE_CHECKING:
     from analysis.data import Data
 
+PREFIXES = ("player_", "factor_", "config_", "payoffs_")
+"""Columns of matches with headings of their own."""
 BETWEEN = " · "
 """What stands between the levels of several factors."""
 
@@ -36,7 +38,7 @@ class Names:
     def _pattern(self) -> re.Pattern[str] | None:
         parts = []
         for keys, before, after in (
-            (self.anywhere, r"(?<![\w:.-])", r"(?![\w:-]|\.\w)"),
+            (self.anywhere, r"(?<![\w:.-])", r"(?![\w-]|[.:]\w)"),
             (self.alone, rf"(?:^|(?<=: )|(?<={BETWEEN}))", rf"(?=$|{BETWEEN})"),
         ):
             if keys:
@@ -47,23 +49,17 @@ class Names:
     def __call__(self, text: str) -> str:
         return self._pattern.sub(lambda key: self.names[key[0]], text) if self._pattern else text
 
-    def within(self, value: Any) -> Any:
-        """Return a chart's specification with names in its texts; keys and names of fields stay."""
-        if isinstance(value, str):
-            return self(value)
-        if isinstance(value, Mapping):
-            return {key: item if key == "field" else self.within(item) for key, item in value.items()}
-        return [self.within(item) for item in value] if isinstance(value, list) else value
-
 
 KEYS = Names()
 """Keys as they are."""
 
 
 def names_of(data: Data) -> Names:
-    """Return the names of a dataset's agents, arms and seats."""
+    """Return the names of a dataset's agents, arms, seats, factors and parameters."""
     roles = {role: name for role in data.roles if (name := data.role_name(role)) != role}
-    return Names({**_arms(data), **_agents(data)}, roles)
+    headings = {name: data.heading(name) for name in data.names("matches") if name.startswith(PREFIXES)}
+    headings |= {f"player_{role}": data.role_name(role) for role in data.roles}
+    return Names({**headings, **_arms(data), **_agents(data)}, roles)
 
 
 def _agents(data: Data) -> dict[str, str]:

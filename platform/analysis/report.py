@@ -57,7 +57,6 @@ def render_report(
         first=first_parts(data, outcomes),
         planned=[sections[PLANNED]] if PLANNED in sections else [],
         design=list(_design(data, by_id)),
-        losses=by_id["general.attrition"].result.warnings if arms else [],
         arms=[Markup(html_table(arms, MAX_ARMS))] if arms else [],
         flow=drawn_flow,
         of_design=of_design,
@@ -137,9 +136,12 @@ def _design(data: Data, done: Mapping[str, Outcome]) -> Iterator[tuple[str, str]
                  f"{matches['in_dataset']:,} in the dataset"]  # fmt: skip
         yield "Matches", "; ".join([*parts, *([f"{n:,} unverified" for n in [matches["unverified"]] if n])])
     if "general.attrition" in done and (tests := done["general.attrition"].tables.get("tests")):
-        for test in tests.records[:1]:
-            p = f" (p = {formatted(test['p'], 'p')}, {test['test']})".replace("= <", "<") if test["p"] else ""
-            yield "Attrition", f"By {test['factor'].lower()}, of {test['of']}: {test['verdict']}{p}"
+        verdicts = []
+        for test in tests.records:
+            if test["of"] == tests.records[0]["of"]:
+                p = f" (p = {formatted(test['p'], 'p')}, {test['test']})".replace("= <", "<") if test["p"] else ""
+                verdicts.append(f"by {test['factor'].lower()}: {test['verdict']}{p}")
+        yield "Attrition", f"Of {tests.records[0]['of']}, {'; '.join(verdicts)}"
 
 
 def _listed(values: Iterable[str]) -> str:
