@@ -6,18 +6,9 @@ Files for programs (CSV, the keys of results.json) keep the keys.
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Mapping
 from functools import cached_property
-from typing import TYPE_CHECKING
 
-from analysis.errors import SkippedError
-
-if TYPE_CHECKING:
-    from analysis.data import Data
-
-PREFIXES = ("player_", "factor_", "config_", "payoffs_")
-"""Columns of matches with headings of their own."""
 BETWEEN = " · "
 """What stands between the levels of several factors."""
 
@@ -52,43 +43,3 @@ class Names:
 
 KEYS = Names()
 """Keys as they are."""
-
-
-def names_of(data: Data) -> Names:
-    """Return the names of a dataset's agents, arms, seats, factors and parameters."""
-    roles = {role: name for role in data.roles if (name := data.role_name(role)) != role}
-    headings = {name: data.heading(name) for name in data.names("matches") if name.startswith(PREFIXES)}
-    headings |= {f"player_{role}": data.role_name(role) for role in data.roles}
-    return Names({**headings, **_arms(data), **_agents(data)}, roles)
-
-
-def _agents(data: Data) -> dict[str, str]:
-    """Return the label of each model or script; if labels are shared, with what is asked."""
-    frames = [data.labels(role) for role in data.roles]
-    pairs = {pair for frame in frames for pair in zip(frame["player"], frame["label"], strict=True) if ":" in pair[0]}
-    labels: dict[str, set[str]] = {}
-    for player, label in pairs:
-        labels.setdefault(player, set()).add(label)
-    short = {player: player.partition(":")[2] for player in labels}
-    names = {player: found.copy().pop() if len(found) == 1 else short[player] for player, found in labels.items()}
-    names = {player: short[player] if name == player else name for player, name in names.items()}
-    used = Counter(names.values())
-    return {player: name if used[name] == 1 else f"{name} ({player if name == short[player] else short[player]})"
-            for player, name in sorted(names.items())}  # fmt: skip
-
-
-def _arms(data: Data) -> dict[str, str]:
-    """Return the levels of the factors that make each arm, if they distinguish the arms."""
-    from analysis.general.people import participants
-
-    factors = data.treatments("participants")
-    if not factors or not data.has("participants", "cell", "version", "in_dataset"):
-        return {}
-    try:
-        arms = participants(data)[["arm", *factors]].drop_duplicates()
-    except SkippedError:
-        return {}
-    if arms["arm"].duplicated().any() or arms[factors].duplicated().any():
-        return {}
-    return {row["arm"]: BETWEEN.join(f"{data.heading(name)}: {row[name]}" for name in factors)
-            for row in arms.to_dict("records")}  # fmt: skip

@@ -9,6 +9,7 @@ from typing import Any
 from analysis.data import Data
 from analysis.frames import level_text, sorted_levels
 from analysis.options import Options
+from analysis.readers import names_of
 from analysis.reasons import reason
 from analysis.results import Outcome
 from analysis.summaries import in_short, side_by_side
@@ -128,7 +129,7 @@ def _design(data: Data, done: Mapping[str, Outcome]) -> Iterator[tuple[str, str]
     for name in data.varying:
         yield data.heading(name), _listed(map(level_text, data.column("matches", name).unique()))
     for role in data.roles:
-        yield data.role_name(role), data.reader_names(_listed(data.players_by_role[role].dropna().unique()))
+        yield data.role_name(role), names_of(data)(_listed(data.players_by_role[role].dropna().unique()))
     matches = data.flow_counts["matches"]
     if matches["seen"]:
         excluded = sorted(matches["excluded"].items(), key=lambda item: (-item[1], item[0]))
