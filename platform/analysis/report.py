@@ -8,7 +8,8 @@ from typing import Any
 
 from analysis.data import Data
 from analysis.options import Options
-from analysis.reasons import reason
+from analysis.planned.first_page import first_page
+from analysis.reasons import STAGES, reason
 from analysis.results import Outcome
 from analysis.tables import Table, count, html_table, text
 from games import tokens
@@ -16,10 +17,6 @@ from games import tokens
 TEMPLATE = Path(__file__).with_name("report.html")
 MAX_ROWS = 40
 """Maximum number of rows per table in the report; the HTML and CSV files have more."""
-STAGES: Mapping[str, str] = {
-    "arrived": "Arrived", "consented": "Consented", "instructed": "Read the instructions", "began": "Began the game",
-    "finished": "Finished the game", "completed": "Completed", "in_dataset": "In the dataset",
-}  # fmt: skip
 
 
 def render_report(
@@ -44,6 +41,7 @@ def render_report(
         games=", ".join(game.replace("_", " ") for game in data.games) or "no game",
         counts=_counts(data),
         facts=list(_facts(data)),
+        first=first_parts(data, outcomes),
         flow=Markup(html_table(exclusions(data))) if exclusions(data).rows else "",
         done=done,
         skipped=list(_skipped(outcomes)),
@@ -52,6 +50,11 @@ def render_report(
         options=f"Seed {options.seed}, intervals of {100 * options.level:g} %, {options.draws:,} bootstrap draws",
     )
     return html + "\n"
+
+
+def first_parts(data: Data, outcomes: Sequence[Outcome]) -> list[Any]:
+    """Return what stands before everything else, as HTML: the answers to the planned questions."""
+    return [first_page(data, outcomes).html()]
 
 
 def stamp(data: Data) -> str:

@@ -13,8 +13,7 @@ from analysis.errors import SkippedError
 from analysis.frames import at_level, ranks, shares_by_each, sorted_levels, with_q
 from analysis.general.people import STARTED_STAGES, factors, participants
 from analysis.options import Options
-from analysis.reasons import WITHOUT_TREATMENT, reason
-from analysis.report import STAGES
+from analysis.reasons import STAGES, WITHOUT_TREATMENT, reason
 from analysis.results import Analysis, Result
 from analysis.tables import Chart, Table, count, number, numbers, share, text
 from analysis.toolbox import balance, effects

@@ -14,7 +14,7 @@ from analysis.errors import SkippedError
 from analysis.frames import FAR, GROUP, PERSON, UNITS, far
 from analysis.general.attrition import LOST_DIFFERENTLY, NO_DIFFERENCE, NOBODY_LOST, loss_test
 from analysis.options import Options
-from analysis.planned.hypotheses import ASSIGNED, COMPLETED, AnalysisPlan, Hypothesis, plan_of
+from analysis.planned.hypotheses import ASSIGNED, PRIMARY, AnalysisPlan, Hypothesis, plan_of
 from analysis.planned.samples import BLOCK, PEOPLE, UNIT, Sample, Y, sample_of
 from analysis.results import Analysis, Result
 from analysis.tables import NUMBERS, Chart, Column, Table, count, formatted, number, text
@@ -23,11 +23,9 @@ from analysis.toolbox.effects import Effects
 from analysis.toolbox.nonlinear import MOST_ANSWERS, logit_effects, ordered_logit
 
 ID = "general.confirmatory"
-NO_PLAN = "No analysis was planned."
+NO_PLAN, UNTESTED = "No analysis was planned.", "was planned and could not be tested"
 OF_TERM = ("estimate", "se", "low", "high", "p", "df", "components", "method", "note")
-IN_WORDS = {ASSIGNED: "assigned (everybody randomised)", COMPLETED: "completed (those in the dataset)"}
 LINEAR, LOGIT, ORDERED, LOG = "linear", "logit", "ordered", "log"
-MANY_POINTS = 0.05
 
 
 @dataclass(frozen=True)
@@ -55,14 +53,14 @@ def run(data: Data, options: Options) -> Result:
         try:
             tested += [_tested(data, hypothesis, estimand, options) for estimand in hypothesis.estimands]
         except (SkippedError, SyntaxError) as problem:
-            untested.append(f"{hypothesis.name} was planned and could not be tested: {problem}")
+            untested.append(f"{hypothesis.name} {UNTESTED}: {problem}")
     rows = pd.DataFrame([one.row for one in tested])
     checks = pd.DataFrame([row for one in tested for row in one.checks])
     warnings = [*plan.warnings, *untested, *(warning for one in tested for warning in _warnings(one, options))]
     if not tested:
         return Result(warnings=warnings)
     rows = _with_holm(rows, plan)
-    shown = rows.assign(where=rows["hypothesis"] + ", " + rows["estimand"])
+    shown = rows[rows["role"] == PRIMARY] if (rows["role"] == PRIMARY).any() else rows
     tables = [
         Table(
             "hypotheses", "Planned comparisons",
@@ -75,7 +73,7 @@ def run(data: Data, options: Options) -> Result:
             "been found if units had been assigned otherwise under the plan's rule. Holm's adjustment is within each "
             f"family; intervals are per hypothesis. {_families(plan)}",
             charts=[Chart("dots", name="hypotheses", title="Planned comparisons with confidence intervals", rows=shown,
-                          y="where", facet="outcome", line=0, most={"facet": 8, "y": 40})],
+                          y="contrast", facet="outcome", colour="estimand", line=0, most={"facet": 8, "y": 40})],
         ),
         Table(
             "people", "People randomised and analysed in the arms compared",
@@ -155,7 +153,8 @@ def _tested(data: Data, hypothesis: Hypothesis, estimand: str, options: Options)
     row: dict[str, Any] = {
         "hypothesis": hypothesis.name, "claim": hypothesis.claim, "role": hypothesis.role, "family": hypothesis.family,
         "outcome": sample.heading, "contrast": contrast(hypothesis), "estimand": estimand,
-        "rank": hypothesis.estimands.index(estimand), "model": model, **{key: term[key] for key in OF_TERM},
+        "rank": hypothesis.estimands.index(estimand), "model": model, "yes_no": sample.yes_no, "level": options.level,
+        **{key: term[key] for key in OF_TERM},
         "n": fit["n"], "clusters": fit["clusters"], "p_randomisation": (by_randomisation or {}).get("p"),
         "without_randomisation": sample.undrawn or ("" if by_randomisation else "fewer than two units were assigned"),
         "verdict": verdict, "p_attrition": p_attrition, "missing": sample.missing, "left_out": sample.left_out,
@@ -286,6 +285,7 @@ def _arms(tested: Tested) -> Iterator[dict[str, Any]]:
             sample.people[sample.people["level"] == level] if sample.between else sample.people)  # fmt: skip
         yield {"hypothesis": hypothesis.name, "estimand": tested.row["estimand"], "level": level,
                "randomised": randomised, "analysed": len(here) if hypothesis.of_players else len(analysed),
+               "matches": here["match"].nunique() if "match" in here else len(analysed),
                "verdict": tested.row["verdict"], "p_attrition": tested.row["p_attrition"]}  # fmt: skip
 
 

@@ -127,10 +127,12 @@ def sample_of(data: Data, hypothesis: Hypothesis, estimand: str, *, exclude: boo
     term = ":".join(f"{name}={first}" for name, (first, _second) in zip(columns, hypothesis.levels, strict=True))
     missing = int(frame[Y].isna().sum())
     described = source.fields(table)[column]
+    listed = options(source, column) if table == "participants" else []
+    bounds = described.range if not listed else (0.0, 1.0) if len(listed) == 2 else (1.0, float(len(listed)))
     return Sample(
         frame[frame[Y].notna()].reset_index(drop=True), _heading(source, hypothesis, table, column), described.unit,
-        factors, term, covariates, described.range, described.kind == "boolean", table, column, everybody, between,
-        undrawn, missing, len(out), notes,
+        factors, term, covariates, bounds, described.kind == "boolean" or len(listed) == 2, table, column, everybody,
+        between, undrawn, missing, len(out), notes,
     )  # fmt: skip
 
 
@@ -161,12 +163,12 @@ def _excluded(people: pd.DataFrame, condition: str, data: Data) -> list[str]:
 def _outcome(data: Data, hypothesis: Hypothesis) -> tuple[str, str]:
     """Return the table and column of the outcome: a match's metric, a seat's, or an answer."""
     name = hypothesis.outcome[-1]
-    if name in data.outcomes:
-        return "matches", name
     if data.has("seats") and name in (*seat_outcomes(data), *(["payoff"] if data.has("seats", "payoff") else [])):
         return "seats", name
+    if name in data.outcomes:
+        return "matches", name
     if data.has("participants") and (columns := answer_columns(data, hypothesis.outcome)):
-        if data.kind("participants", columns[0]) in OUTCOMES:
+        if data.kind("participants", columns[0]) in OUTCOMES or options(data, columns[0]):
             return "participants", columns[0]
         raise SkippedError(f"{'.'.join(hypothesis.outcome)} is no number and no yes or no.")
     raise SkippedError(f"the dataset has no outcome {'.'.join(hypothesis.outcome)}.")
@@ -174,7 +176,9 @@ def _outcome(data: Data, hypothesis: Hypothesis) -> tuple[str, str]:
 
 def _heading(data: Data, hypothesis: Hypothesis, table: str, column: str) -> str:
     if table == "participants":
-        return f"the answer to {hypothesis.outcome[-1]}"
+        listed = options(data, column)
+        what = f"the share answering {listed[0]} to" if len(listed) == 2 else "the answer to"
+        return f"{what} {hypothesis.outcome[-1]}"
     heading = data.heading(column, table)
     return heading[:1].lower() + heading[1:]
 
@@ -288,8 +292,19 @@ def _answer_rows(
     return frame
 
 
+def options(data: Data, column: str) -> list[str]:
+    """Return the options of a question with one answer, in order; none if it has a number or text."""
+    of_column = data.fields("participants")[column]
+    return of_column.values.split("; ") if of_column.kind == "choice" and of_column.values else []
+
+
 def _values(data: Data, table: str, column: str) -> pd.Series:
-    return data.column(table, column).astype("float64")
+    """Return a column as numbers: of two options the first is 1, of more each is its place from 1."""
+    values = data.column(table, column)
+    if table == "participants" and (listed := options(data, column)):
+        codes = [1, 0] if len(listed) == 2 else range(1, len(listed) + 1)
+        values = values.map(dict(zip(listed, codes, strict=True)))
+    return values.astype("float64")
 
 
 def _mean(values: Sequence[float | None]) -> float:
