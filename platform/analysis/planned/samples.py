@@ -53,6 +53,8 @@ class Sample:
         undrawn: why the assignment cannot be repeated; "" if it can.
         missing: rows without the outcome.
         left_out: people whom the plan's own conditions exclude.
+        roles, strata: the seats compared, and the parameters that make strata, for people against agents.
+        codes: the numbers for the options of a question.
     """
 
     frame: pd.DataFrame
@@ -70,6 +72,9 @@ class Sample:
     undrawn: str
     missing: int = 0
     left_out: int = 0
+    roles: list[str] = field(default_factory=list)
+    strata: list[str] = field(default_factory=list)
+    codes: dict[str, int] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
 
 
@@ -91,10 +96,12 @@ def sample_of(data: Data, hypothesis: Hypothesis, estimand: str, *, exclude: boo
         if not answer_columns(data, asked):
             notes.append(f"{'.'.join(asked)} is no answer in the dataset; conditions on it are not true of anybody")
     table, column = _outcome(source, hypothesis)
+    roles: list[str] = []
+    strata: list[str] = []
     if table == "participants":
-        frame = _answer_rows(source, hypothesis, everybody, column, assigned=estimand == ASSIGNED)
+        frame = _answer_rows(source, hypothesis, everybody, assigned=estimand == ASSIGNED)
     elif hypothesis.of_players:
-        frame = _seats(source, hypothesis, table, column)
+        frame, roles, strata = _seats(source, hypothesis, table, column)
     else:
         frame = _match_rows(source, hypothesis, table, column)
     frame = frame[[not out.intersection(people) for people in frame[PEOPLE]]]
@@ -109,11 +116,9 @@ def sample_of(data: Data, hypothesis: Hypothesis, estimand: str, *, exclude: boo
     between = columns[0] in everybody
     everybody = everybody.assign(level=everybody[columns[0]] if between else "")
     of_contrast = {name: second for name, (_first, second) in zip(columns, hypothesis.levels, strict=True)}
-    others = (
-        [name for name in source.treatments("matches") if name in frame] if not hypothesis.of_players else [STRATUM]
-    )
+    missing, frame = int(frame[Y].isna().sum()), frame[frame[Y].notna()].reset_index(drop=True)
+    others = [STRATUM] if hypothesis.of_players else [n for n in source.treatments("matches") if n in frame]
     others += [POSITION] if POSITION in frame else []
-    frame = frame.reset_index(drop=True)
     varying = [name for name in others if name not in of_contrast and frame[name].nunique() > 1
                and not is_fixed_by(frame, name, columns)]  # fmt: skip
     factors = of_contrast | {name: frame[name].value_counts(sort=True).index[0] for name in varying}
@@ -125,14 +130,13 @@ def sample_of(data: Data, hypothesis: Hypothesis, estimand: str, *, exclude: boo
             covariates.append(answer)
     undrawn = _with_assignment(data, frame, everybody, columns[0], between=between)
     term = ":".join(f"{name}={first}" for name, (first, _second) in zip(columns, hypothesis.levels, strict=True))
-    missing = int(frame[Y].isna().sum())
     described = source.fields(table)[column]
     listed = options(source, column) if table == "participants" else []
     bounds = described.range if not listed else (0.0, 1.0) if len(listed) == 2 else (1.0, float(len(listed)))
     return Sample(
-        frame[frame[Y].notna()].reset_index(drop=True), _heading(source, hypothesis, table, column), described.unit,
-        factors, term, covariates, bounds, described.kind == "boolean" or len(listed) == 2, table, column, everybody,
-        between, undrawn, missing, len(out), notes,
+        frame, _heading(source, hypothesis, table, column), described.unit, factors, term, covariates, bounds,
+        described.kind == "boolean" or len(listed) == 2, table, column, everybody, between, undrawn, missing, len(out),
+        roles, strata, _codes(listed), notes,
     )  # fmt: skip
 
 
@@ -232,16 +236,19 @@ def _match_rows(data: Data, hypothesis: Hypothesis, table: str, column: str) -> 
     return rows
 
 
-def _seats(data: Data, hypothesis: Hypothesis, table: str, column: str) -> pd.DataFrame:
-    """Return one row per seat in strata (configuration and opponents) in which both people and agents sat."""
+def _seats(data: Data, hypothesis: Hypothesis, table: str, column: str) -> tuple[pd.DataFrame, list[str], list[str]]:
+    """Return one row per seat in strata in which both people and agents sat, the roles, and the parameters of strata.
+
+    A stratum is a configuration, without what determines who sits there, with the opponents.
+    """
     frame, match = _matches(data, hypothesis), data.column("matches", "match")
     agents = data.players_by_role.fillna("").set_axis(match)
     values = _values(data, table, column)
     of_match = values.set_axis(match) if table == "matches" else None
     if of_match is None:
         of_seat = data.table("seats", ["match", "role"]).assign(**{Y: values})
-    parts = []
-    for role in [hypothesis.seat] if hypothesis.seat else data.roles:
+    parts, roles = [], [hypothesis.seat] if hypothesis.seat else data.roles
+    for role in roles:
         if role not in data.roles:
             raise SkippedError(f"the dataset has no role {role}.")
         rows = frame.assign(role=role)
@@ -263,33 +270,34 @@ def _seats(data: Data, hypothesis: Hypothesis, table: str, column: str) -> pd.Da
         stratum = stratum + "|" + of_configuration[name].map(level_text).astype("str").to_numpy()
     rows[STRATUM] = stratum
     human = (rows[WHO] == HUMAN_LEVEL).groupby(stratum)
-    return rows[human.transform("any") & ~human.transform("all")]
+    return rows[human.transform("any") & ~human.transform("all")], roles, kept
 
 
-def _answer_rows(
-    data: Data, hypothesis: Hypothesis, people: pd.DataFrame, column: str, *, assigned: bool
-) -> pd.DataFrame:
+def _answer_rows(data: Data, hypothesis: Hypothesis, people: pd.DataFrame, *, assigned: bool) -> pd.DataFrame:
     """Return one row per participant and, for a factor within participants, pass."""
     if hypothesis.of_players:
         raise SkippedError("agents answer no questions.")
     values = data.table("participants", ["participant", "in_dataset"])
     rows = people if assigned else people[people["in_dataset"].fillna(False).astype(bool)]
-    within = [name for name in hypothesis.factors if FACTOR + name not in people]
-    parts = []
+    within, parts = [name for name in hypothesis.factors if FACTOR + name not in people], []
     for name in answer_columns(data, hypothesis.outcome):
         by_person = dict(zip(values["participant"], _values(data, "participants", name), strict=True))
-        part = rows.assign(**{Y: rows["participant"].map(by_person)})
-        tokens = name.split("_", 2)[2].removeprefix(hypothesis.outcome[-1]).strip("_").split("_")
-        for factor in within:
-            levels = hypothesis.levels[hypothesis.factors.index(factor)]
-            part[FACTOR + factor] = next((level for level in levels if level in tokens), None)
-        parts.append(part)
+        levels = levels_in(hypothesis, name)
+        parts.append(rows.assign(**{Y: rows["participant"].map(by_person)},
+                                 **{FACTOR + factor: levels.get(factor) for factor in within}))  # fmt: skip
     if not parts or (within and len(parts) < 2):
         raise SkippedError("the question was not asked at the levels compared.")
     frame = pd.concat(parts, ignore_index=True)
     frame[PEOPLE] = [[person] for person in frame["participant"]]
     frame[GROUP], frame[f"{PERSON}self"] = None, frame["participant"].map(data.person())
     return frame
+
+
+def levels_in(hypothesis: Hypothesis, column: str) -> dict[str, str]:
+    """Return the levels within participants that the name of a column with answers ends with."""
+    words = column.split("_", 2)[2].removeprefix(hypothesis.outcome[-1]).strip("_").split("_")
+    pairs = zip(hypothesis.factors, hypothesis.levels, strict=True)
+    return {factor: level for factor, levels in pairs for level in levels if level in words}
 
 
 def options(data: Data, column: str) -> list[str]:
@@ -299,12 +307,16 @@ def options(data: Data, column: str) -> list[str]:
 
 
 def _values(data: Data, table: str, column: str) -> pd.Series:
-    """Return a column as numbers: of two options the first is 1, of more each is its place from 1."""
+    """Return a column as numbers: of two options the first is 1, of more, each is its place from 1."""
     values = data.column(table, column)
     if table == "participants" and (listed := options(data, column)):
-        codes = [1, 0] if len(listed) == 2 else range(1, len(listed) + 1)
-        values = values.map(dict(zip(listed, codes, strict=True)))
+        values = values.map(_codes(listed))
     return values.astype("float64")
+
+
+def _codes(listed: Sequence[str]) -> dict[str, int]:
+    """Return the numbers of a question's options."""
+    return dict(zip(listed, [1, 0] if len(listed) == 2 else range(1, len(listed) + 1), strict=True))
 
 
 def _mean(values: Sequence[float | None]) -> float:
