@@ -189,12 +189,13 @@ def _beside(row: Mapping[str, Any]) -> str:
              (row["p_randomisation"], "by randomisation", row["p_randomisation_holm"])]  # fmt: skip
     known = [(p, by, holm) for p, by, holm in found if p is not None]
     if known:
-        parts.append(", ".join(f"{_p(p)} {by}" for p, by, _holm in known))
-        parts.append("after Holm " + " and ".join(_p(holm) for _p_, _by, holm in known))
+        parts.append(", ".join(f"{p_text(p)} {by}" for p, by, _holm in known))
+        parts.append("after Holm " + " and ".join(p_text(holm) for _own, _by, holm in known))
     return f" ({'; '.join(parts)})" if parts else ""
 
 
-def _p(p: float) -> str:
+def p_text(p: float) -> str:
+    """Return a p-value as "p = .034" or "p < .001"."""
     text = formatted(p, "p")
     return f"p {text}" if text.startswith("<") else f"p = {text}"
 
@@ -216,7 +217,7 @@ def _verdict(row: Mapping[str, Any], checks: Sequence[Mapping[str, Any]]) -> str
     words = {"nobody was lost": "Nobody was lost.", "no difference found": "No difference in attrition was found"}
     text = words.get(row["verdict"], "The arms lost people differently")
     if not text.endswith("."):
-        text += f" ({_p(row['p_attrition'])})" if row["p_attrition"] is not None else ""
+        text += f" ({p_text(row['p_attrition'])})" if row["p_attrition"] is not None else ""
         lee = next((check["lee"] for check in checks
                     if check["hypothesis"] == row["hypothesis"] and check["lee"]), None)  # fmt: skip
         text += f"; Lee bounds {lee}." if lee else "."
