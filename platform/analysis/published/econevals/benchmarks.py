@@ -76,7 +76,7 @@ def scores(data: Data, options: Options) -> Result:
 
 def _published(game: str, level: str) -> str | None:
     values = printed.SCORES.get((game, level))
-    return values and ", ".join(f"{value:.1f}" for value in values)
+    return None if values is None else ", ".join(f"{value:.1f}" for value in values)
 
 
 def differences(rows: pd.DataFrame, column: str, *, level: float) -> pd.DataFrame:

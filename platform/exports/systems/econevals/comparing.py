@@ -59,8 +59,7 @@ def _cause(analysed: Analysed, game: str) -> str:
 
 def _scores(analysed: Analysed, game: str, level: str, scores: Any) -> Iterator[Comparison]:
     result, cause = analysed("econevals.scores", game), _cause(analysed, game)
-    if game == "scheduling" and result:
-        cause = f"{cause}; {DIVISOR}"
+    of_score = f"{cause}; {DIVISOR}" if game == "scheduling" and result else cause
     rows = records(result.tables["scores"].frame) if result else []
     of_level = [row for row in rows if str(row["level"]) in (level, f"{level}, not told the horizon")]
     found = {printed.name_of(row["agent"]): row for row in of_level}
@@ -69,7 +68,7 @@ def _scores(analysed: Analysed, game: str, level: str, scores: Any) -> Iterator[
     ):
         row: Mapping[str, Any] = found.get(model, {})
         what = f"{registry.get(game).title}, {level}, {model}"
-        yield Comparison("Table 1: scores", what, score, row.get("estimate"), 1, cause)
+        yield Comparison("Table 1: scores", what, score, row.get("estimate"), 1, of_score)
         if solved is not None:
             yield Comparison("Table 1: solved instances", what, solved, row.get("solved"), 0, cause)
 

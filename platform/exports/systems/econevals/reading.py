@@ -13,7 +13,7 @@ from ast import literal_eval
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from math import isclose, log
 from pathlib import Path
 from typing import Any
@@ -429,11 +429,11 @@ def _runs(root: Path) -> Iterator[tuple[str, Callable[[], Run]]]:
     for path in sorted([*root.rglob(PARAMS), *root.rglob(ANSWERS)]):
         name = path.parent.relative_to(root).as_posix()
         if path.name == PARAMS:
-            yield name, lambda path=path: _benchmark(Files(path.parent))
+            yield name, partial(_benchmark, Files(path.parent))
         else:
             for log in sorted(path.parent.glob("*_logs.csv")):
                 model = log.name.removesuffix("_logs.csv")
-                yield f"{name}/{model}", lambda path=path, model=model: _patience(path.parent, model)
+                yield f"{name}/{model}", partial(_patience, path.parent, model)
 
 
 def _benchmark(files: Files) -> Run:
