@@ -1,4 +1,4 @@
-"""EconEvals' program and paper next to ours: parameters, expected blocking pairs, and both tables of scores."""
+"""EconEvals' program and paper next to ours: parameters, expected blocking pairs, tables 1 to 4."""
 
 from __future__ import annotations
 
@@ -6,11 +6,13 @@ import ast
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 import numpy as np
 
 from analysis.published.econevals import printed
+from analysis.published.econevals.frames import frame
 from analysis.tables import records
 from exports.published import FAULTY, Analysed, Comparison
 from exports.systems.econevals import instances
@@ -50,6 +52,37 @@ def compared(root: Path, analysed: Analysed) -> Iterator[Comparison]:
             ):
                 what = f"{registry.get(game).title}, {model}, {'reliability' if key == 'reliability' else 'score'}"
                 yield Comparison("Table 2: litmus scores", what, value, row.get(key), decimals, cause)
+    yield from _rates(analysed)
+    yield from _told(analysed)
+
+
+def _rates(analysed: Analysed) -> Iterator[Comparison]:
+    """Yield table 3; the paper compounds annually (docs/econevals.md)."""
+    data, cause = analysed.data("patience"), _cause(analysed, "patience")
+    columns = ["config_horizon", "rate_annual", "reliability"]
+    rows = [] if data is None else records(frame(data, "patience", columns))
+    found = {(row["config_horizon"], printed.name_of(row["agent"])): row for row in rows}
+    for horizon, pairs in printed.RATES.items():
+        for model, pair in zip(printed.MODELS, pairs, strict=True):
+            row: Mapping[str, Any] = found.get((horizon, model), {})
+            for key, value, decimals in zip(columns[1:], pair, (2, 3), strict=True):
+                what = f"{horizon}, {model}, {key.replace('_annual', '')}"
+                yield Comparison("Table 3: interest rates", what, value, row.get(key), decimals, cause)
+
+
+def _told(analysed: Analysed) -> Iterator[Comparison]:
+    """Yield table 4: Gemini in procurement, by what it was told."""
+    data, cause = analysed.data("procurement"), _cause(analysed, "procurement")
+    columns = ["config_told", "score", "exploration_rate"]
+    rows = [] if data is None else records(frame(data, "procurement", columns))
+    for told, of_told in printed.TOLD.items():
+        for key, values, unit, decimals in zip(columns[1:], of_told, (100, 1), (1, 2), strict=True):
+            for level, value in zip(printed.LEVELS, values, strict=True):
+                means = [unit * row[key] for row in rows if printed.name_of(row["agent"]) == "Gemini 1.5 Pro"
+                         and (row["config_told"], row["config_level"]) == (told, level)]  # fmt: skip
+                what = f"{told.replace('_', ' and ')}, {level}, {key.replace('_', ' ')}"
+                here = fmean(means) if means else None
+                yield Comparison("Table 4: what Gemini was told", what, value, here, decimals, cause)
 
 
 def _cause(analysed: Analysed, game: str) -> str:
