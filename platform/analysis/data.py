@@ -18,6 +18,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from analysis.errors import DataError
+from analysis.naming import Names
 
 MANIFEST = "manifest.json"
 FORMAT, FORMAT_VERSION = "parley-dataset", 6
@@ -164,6 +165,7 @@ class Data:
     Attributes:
         invalid_values: number of such values by (table, column).
         used_columns: every (table, column) used since the set was last cleared.
+        reader_names: set by `readers.names_of`.
         everything: whether rows of excluded matches are in every table, if the dataset was exported with them.
     """
 
@@ -171,6 +173,7 @@ class Data:
     invalid_values: Counter[tuple[str, str]] = field(default_factory=Counter)
     used_columns: set[tuple[str, str]] = field(default_factory=set)
     everything: bool = False
+    reader_names: Names | None = None
     _columns: dict[tuple[str, str], Any] = field(default_factory=dict)
 
     # ---- metadata
@@ -408,7 +411,7 @@ class Data:
         """
         if not self.roles:
             return pd.DataFrame(index=range(len(self.column("matches", "match"))))
-        played = pd.concat({role: self._role_columns(role) for role in self.roles})
+        played = pd.concat({role: self.labels(role) for role in self.roles})
         hashes = played[played["hash"] != ""].groupby("label")["hash"].nunique()
         ambiguous = played["label"].isin(hashes.index[hashes > 1])
         several_labels = played.groupby("player")["label"].transform("nunique") > 1
@@ -418,7 +421,7 @@ class Data:
         players: pd.DataFrame = name.mask(played["player"] == "").unstack(level=0).reindex(columns=self.roles)
         return players.astype("str")
 
-    def _role_columns(self, role: str) -> pd.DataFrame:
+    def labels(self, role: str) -> pd.DataFrame:
         """Return the player, label and hash in a role as text; "" if missing."""
         names = {"player": f"player_{role}", "label": f"agent_{role}", "hash": f"agent_{role}_hash"}
         present = {key: name for key, name in names.items() if self.has("matches", name)}

@@ -178,6 +178,14 @@ def level_text(value: Any) -> str:
     return str(value)
 
 
+def arms_of(people: pd.DataFrame) -> pd.Series:
+    """Return the arm of each participant from `cell`, `version` and `dataset`: a key, such as "cell 1"."""
+    arm = people["cell"].map(level_text)
+    if people["version"].nunique() > 1 or people["dataset"].nunique() > 1:
+        arm = people["version"].map(level_text) + "." + arm
+    return "cell " + (people["dataset"].astype("str") + " " + arm if people["dataset"].nunique() > 1 else arm)
+
+
 def _numbers(data: Data, table: str, columns: Sequence[str]) -> pd.DataFrame:
     return data.table(table, columns).astype("float64") if columns else data.table(table, ["match"])[[]].copy()
 

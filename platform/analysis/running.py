@@ -9,6 +9,7 @@ from pathlib import Path
 from analysis.data import HUMAN, Data
 from analysis.errors import DataError, SkippedError
 from analysis.options import Options
+from analysis.readers import names_of
 from analysis.results import Analysis, Outcome, Result
 from analysis.toolbox.dependence import ALWAYS_THE_SAME
 
@@ -30,11 +31,12 @@ def run_analysis(analysis: Analysis, data: Data, options: Options) -> Outcome:
         data.used_columns.clear()
         with threadpool_limits(1):
             result = analysis.run(data, options)
+            _complete(result, data)
+            result.draw(names_of(data))
     except SkippedError as reason:
         return Outcome(analysis, "skipped", str(reason))
     except Exception as problem:  # noqa: BLE001 - the report names it, and the other analyses continue
         return Outcome(analysis, "failed", _location(problem))
-    _complete(result, data)
     return Outcome(analysis, "done", "", result)
 
 

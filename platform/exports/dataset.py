@@ -214,6 +214,7 @@ def _manifest(facts: DatasetFacts, formats: tuple[str, ...]) -> Manifest:
             for version in facts.versions
         ),
         formats=formats,
+        analysis_plan=versions.exported_analysis(source.analysis_plan()),
         information=tuple(sorted({modes for version in facts.versions for modes in version.information})),
         include=("excluded",) if reading.excluded else (),
         times=None if reading.times == "exact" else reading.times,

@@ -57,6 +57,21 @@ def test_mean_and_fitness_use_the_right_populations(tmp_path):
     assert rows.loc["all agents", "published_mean"] == ".072 ± .015"
 
 
+@pytest.mark.parametrize(
+    ("mechanism", "parameter", "pooled"),
+    [("repetition", "continuation", False), ("contract", "contract_bound", False), ("none", "continuation", True)],
+)
+def test_matches_are_pooled_only_if_parameters_with_an_effect_are_equal(tmp_path, mechanism, parameter, pooled):
+    runs = [tournament(mechanism, **{f"config_{parameter}": value}) for value in (0.8, 0.9)]
+    for rows in runs[1]:
+        for row in rows:
+            row["match"] += "-2"
+    for analysis in ("payoffs", "meta_game"):
+        outcome = loaded(tmp_path / analysis, *runs).run(f"coopeval.{analysis}")
+        assert outcome.status == ("done" if pooled else "skipped")
+        assert pooled or f"differ in {parameter}" in outcome.reason
+
+
 def test_standard_errors_are_over_games():
     runs = pd.DataFrame({"game": ["a", "a", "b"], "score": [0.0, 1.0, 1.0]})
     assert over_means(runs, "score", "game") == {"estimate": 0.75, "se": pytest.approx(0.25), "n": 2}

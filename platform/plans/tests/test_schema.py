@@ -15,7 +15,8 @@ from plans.tests.examples import changed
 KINDS = {
     *("string", "long", "text", "condition", "number", "integer", "amount", "limit", "boolean", "choice", "lines"),
     *("list", "map", "grid", "group", "own", "fixed"),
-    *("agent", "agents", "answers", "config", "endings", "entry", "game", "media", "payoffs", "seats", "strategy"),
+    *("agent", "agents", "answers", "config", "contrast", "endings", "entry", "game", "media"),
+    *("outcome", "payoffs", "seats", "strategy"),
 }
 """What static/parley/plan/controls.js can draw."""
 
@@ -47,6 +48,8 @@ def test_controls_say_what_the_models_know():
     assert only["points"] == ["scale"] and only["text"] is None
     rounds = next(field for field in forms["games"]["bargaining"]["config"]["fields"] if field["name"] == "rounds")
     assert rounds["optional"] and rounds["kind"] == "integer"
+    with_quiz = {key for key, game in forms["games"].items() if "quiz" not in game["lacks"]}
+    assert with_quiz == {"bargaining", "negotiation", "persuasion"}
 
 
 @pytest.mark.parametrize("name", sorted(library.ready_made("studies")))

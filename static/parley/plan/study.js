@@ -208,10 +208,10 @@ function draw() {
   if (section === "agents") return agentsPage();
   if (section === "cells") return cellsPage();
   if (section === "study") return studyPage();
-  if (section === "analysis") return analysisPage();
   const control = forms.sections[section];
   const optional = section === "entry" ? { literal: true } : {};
-  const more = section === "entry" && data.entry_note ? [h("p", { className: "plan-help plan-wide" }, data.entry_note)] : [];
+  const note = data.notes?.[section];
+  const more = note ? [h("p", { className: "plan-help plan-wide" }, note)] : [];
   const shown = control.fields ? fields(desk, control, [section], optional) : field(desk, control, [section], { literal: true });
   return part(words.sections[section], [h("div", { className: "plan-fields" }, shown, more)], "");
 }
@@ -260,7 +260,8 @@ function stagePage(path) {
         isFixed ? null : button("", { symbol: "content_copy", className: "plan-icon", label: fill(words.copy, { what: title }), onclick: () => copyStage(path) }),
         !isStudy || stage.stage === "consent" ? null : button("", { symbol: "delete", className: "plan-icon", label: fill(words.remove, { what: title }), onclick: () => removeStage(path) }),
       );
-  const inside = form.fields.filter((each) => !["fixed"].includes(each.kind) && !["show_if", "of", "name"].includes(each.name));
+  const lacking = (name) => forms.games[stage.game]?.lacks.includes(name) && !stage[name];
+  const inside = form.fields.filter((each) => each.kind !== "fixed" && !["show_if", "of", "name"].includes(each.name) && !lacking(each.name));
   const shown = inside.map((each) => field(desk, each, [...path, each.name]));
   const named = form.named ? h("div", { className: "plan-field", "data-at": [...path, "name"].join("."), "data-levels": "{}" }, h("label", { htmlFor: "stage-name" }, words.name), h("input", { type: "text", id: "stage-name", value: stage.name ?? "", disabled: desk.readOnly, spellcheck: false, maxLength: 40, onchange: (event) => renameStage(path, event.target.value.trim()) }), h("p", { className: "plan-help" }, form.fields.find((each) => each.name === "name").help), h("p", { className: "plan-fault", hidden: true })) : null;
   const condition = !isStudy || stage.stage === "consent" || stage.stage === "debriefing" ? null : field(desk, form.fields.find((each) => each.name === "show_if"), [...path, "show_if"]);
@@ -500,14 +501,6 @@ function listedTable(between) {
     cells.length > MOST_LISTED ? h("p", { className: "plan-help" }, fill(words.more_cells, { number: cells.length - MOST_LISTED })) : null,
     desk.readOnly ? null : button(fill(words.add, { what: words.cell.toLowerCase() }), { symbol: "add", className: "plan-small", onclick: () => write([...cells, { ...(cells.at(-1) ?? {}) }]) }),
   );
-}
-
-function analysisPage() {
-  const hypotheses = desk.plan.analysis?.hypotheses ?? [];
-  return part(words.sections.analysis, [
-    h("p", { className: "plan-help" }, words.analysis_help),
-    hypotheses.length ? h("ul", { className: "plan-links" }, hypotheses.map((each, i) => h("li", {}, String(each.name ?? each.title ?? i + 1)))) : h("p", { className: "plan-help" }, words.no_hypotheses),
-  ], "");
 }
 
 // ---- texts and files -----------------------------------------------------------------------------------

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import combinations
 from typing import Any
 
@@ -13,6 +13,7 @@ from analysis.data import Data
 from analysis.errors import SkippedError
 from analysis.frames import by_group, grouped, times_drawn, with_holm
 from analysis.options import Options
+from analysis.published.econevals import printed
 from analysis.published.econevals.frames import (
     AGENT,
     BENCHMARKS,
@@ -27,20 +28,6 @@ from analysis.results import Result
 from analysis.tables import Chart, Table, count, number, numbers, share, text
 from analysis.toolbox import mean, proportion
 
-PUBLISHED_SCORES: Mapping[tuple[str, str], str] = {
-    ("procurement", "basic"): "72.8, 62.3, 43.8", ("procurement", "medium"): "54.5, 37.9, 38.3",
-    ("procurement", "hard"): "54.6, 35.5, 9.0", ("scheduling", "basic"): "100, 63.5, 37.4",
-    ("scheduling", "medium"): "69.4, 29.9, -4.5", ("scheduling", "hard"): "36.3, 16.1, 3.2",
-    ("pricing", "basic"): "83.2, 68.8, 76.1", ("pricing", "medium"): "68.7, 53.2, 69.6",
-    ("pricing", "hard"): "58.7, 39.1, 46.7",
-}  # fmt: skip
-"""Scores of Claude, Gemini and GPT-4o, from table 1."""
-PUBLISHED_EXPLORATION: Mapping[tuple[str, str], float] = {
-    ("baseline", "basic"): 0.27, ("baseline", "medium"): 0.46, ("baseline", "hard"): 0.35,
-    ("horizon", "basic"): 0.23, ("horizon", "medium"): 0.26, ("horizon", "hard"): 0.41,
-    ("horizon_goal", "basic"): 0.28, ("horizon_goal", "medium"): 0.29, ("horizon_goal", "hard"): 0.52,
-}  # fmt: skip
-"""Exploration rates of Gemini in procurement, from table 4."""
 REQUIRED_COLUMNS = {"matches": ["match", "game", "config_level", "score"]}
 NEAR_BEST = 0.9
 KEYS = ["level", "agent"]
@@ -58,7 +45,7 @@ def scores(data: Data, options: Options) -> Result:
                   for key in ("estimate", "se", "low", "high")},
                "n": found["n"], "instances": matches["instance"].nunique(),
                "missing": int(matches["score"].isna().sum()),
-               "published": PUBLISHED_SCORES.get((game, str(matches["level"].iloc[0]).split(",")[0]))}  # fmt: skip
+               "published": _published(game, str(matches["level"].iloc[0]).split(",")[0])}  # fmt: skip
         if has_solved:
             solved = int(matches["solved"].fillna(False).sum())
             of = proportion(solved, len(matches), level=options.level)
@@ -79,6 +66,11 @@ def scores(data: Data, options: Options) -> Result:
     warnings = [f"{row['level']}, {row['agent']}: {row['missing']} matches have no score because no gain is possible."
                 for row in table.records if row["missing"]]  # fmt: skip
     return Result([table], numbers=table.numbers("{level}.{agent}"), warnings=warnings)
+
+
+def _published(game: str, level: str) -> str | None:
+    values = printed.SCORES.get((game, level))
+    return None if values is None else ", ".join(f"{value:.1f}" for value in values)
 
 
 def differences(rows: pd.DataFrame, column: str, *, level: float) -> pd.DataFrame:
@@ -137,9 +129,10 @@ def exploration(data: Data, options: Options) -> Result:
 
     def explored(matches: pd.DataFrame) -> dict[str, Any]:
         first = matches.iloc[0]
-        key = (str(first.get("config_told", "")), str(first["config_level"]))
+        _scores, rates = printed.TOLD.get(str(first.get("config_told", "")), ((), ()))
+        published = dict(zip(printed.LEVELS, rates, strict=False)).get(str(first["config_level"]))
         return {**mean(matches["exploration_rate"].tolist(), level=options.level),
-                "published": PUBLISHED_EXPLORATION.get(key) if game == "procurement" else None}  # fmt: skip
+                "published": published if game == "procurement" else None}  # fmt: skip
 
     table = Table(
         "rates", "Exploration rate by level and agent",
