@@ -27,6 +27,7 @@ MAX_SEATS = 4
 """Maximum number of seats for which a meta-game is computed: its tensor has one dimension per seat."""
 FEWEST_RUNS, DRAWS, MAX_GAMES = 5, 100, 2
 """Runs needed for intervals of ratings, draws of the bootstrap, and games for which a page computes them."""
+ROUNDING = 1e-6
 
 
 @dataclass(frozen=True)
@@ -105,7 +106,7 @@ def rating_intervals(
 ) -> dict[str, tuple[float, float]]:
     """Return percentile bootstrap intervals (95 %) of the deviation ratings, over runs.
 
-    A run is a repetition in which all types met. Without five, or if all are alike, there are no intervals.
+    A run is a repetition in which all types met. Without five there are none; nor of ratings that never vary.
     """
     runs: dict[int | None, list[tuple[list[str], list[float]]]] = defaultdict(list)
     for match in matches:
@@ -113,11 +114,12 @@ def rating_intervals(
         runs[match.get("repetition")].append(seated)
     games = [game for run in runs.values() if (game := meta_game(run, types)) is not None]
     if len(games) < FEWEST_RUNS or all(np.array_equal(game, games[0]) for game in games):
-        return {}
+        return {}  # the second condition saves seconds
     chosen = np.random.default_rng(1).integers(0, len(games), size=(draws, len(games)))
     drawn = [deviation_ratings(np.mean([games[run] for run in of_draw], axis=0)) for of_draw in chosen]
     low, high = np.quantile(drawn, [0.025, 0.975], axis=0)
-    return dict(zip(types, zip(low.tolist(), high.tolist(), strict=True), strict=True))
+    ends = zip(types, low.tolist(), high.tolist(), strict=True)
+    return {label: (first, last) for label, first, last in ends if last - first > ROUNDING}
 
 
 # ---- on a collection's page ---------------------------------------------------------------------------
