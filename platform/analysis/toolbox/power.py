@@ -65,10 +65,11 @@ def simulated_power(
     ]
     prepared = Effects(rows, dict.fromkeys(names, "0"), people=seats, group="cohort", robustness=False)
     term = ":".join(f"{name}=1" for name in names)
-    sizes: Result = {"n": len(rows), "people": int(members.max()) + 1}
+    persons = int(members.max()) + 1
+    sizes: Result = {"n": len(rows), "people": persons}
     tests = []
     for _draw in range(draws):
-        brought = rng.normal(0, sd * sqrt(icc), sizes["people"])[members].sum(axis=1) / sqrt(people)
+        brought = rng.normal(0, sd * sqrt(icc), persons)[members].sum(axis=1) / sqrt(people)
         found = prepared.on(brought + rng.normal(0, sd * sqrt(1 - icc), len(rows)))
         test = next((each for each in found["terms"] if each["term"] == term), None)
         sizes |= {"units": found["clusters"], "method": test["method"] if test else "none"}
