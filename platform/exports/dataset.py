@@ -152,7 +152,7 @@ def _write_about(
     target.write(figure.FILE, figure.flow_svg(flow, title=f"{reading.source.title}: flow"))
     all_tables = dict(tables)
     rows: dict[str, Iterable[Any]] = {"flow": _flow(flow), "cells": _cells(reading, totals)}
-    if isinstance(reading.source, CollectionSource) and (rated := ratings_of(reading.source.collection)):
+    if isinstance(reading.source, CollectionSource) and (rated := ratings_of(reading.source.collection).agents):
         all_tables["ratings"], rows["ratings"] = table_of(Ratings, reading.design), rated
     rows["codebook"] = codebook.entries(all_tables.values())
     files = files_of(formats, all_tables, about=True)
