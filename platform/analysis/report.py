@@ -10,6 +10,7 @@ from analysis.data import Data
 from analysis.frames import level_text, sorted_levels
 from analysis.options import Options
 from analysis.planned.first_page import first_page
+from analysis.readers import names_of
 from analysis.reasons import reason
 from analysis.results import Outcome
 from analysis.summaries import in_short, side_by_side
@@ -55,7 +56,6 @@ def render_report(
         first=first_parts(data, outcomes),
         planned=planned,
         design=list(_design(data, by_id)),
-        losses=by_id["general.attrition"].result.warnings if arms else [],
         arms=[Markup(html_table(arms, MAX_ARMS))] if arms else [],
         flow=drawn_flow,
         of_design=of_design,
@@ -125,7 +125,7 @@ def _design(data: Data, done: Mapping[str, Outcome]) -> Iterator[tuple[str, str]
     for name in data.varying:
         yield data.heading(name), _listed(map(level_text, data.column("matches", name).unique()))
     for role in data.roles:
-        yield data.role_name(role), data.reader_names(_listed(data.players_by_role[role].dropna().unique()))
+        yield data.role_name(role), names_of(data)(_listed(data.players_by_role[role].dropna().unique()))
     matches = data.flow_counts["matches"]
     if matches["seen"]:
         excluded = sorted(matches["excluded"].items(), key=lambda item: (-item[1], item[0]))
@@ -133,9 +133,12 @@ def _design(data: Data, done: Mapping[str, Outcome]) -> Iterator[tuple[str, str]
                  f"{matches['in_dataset']:,} in the dataset"]  # fmt: skip
         yield "Matches", "; ".join([*parts, *([f"{n:,} unverified" for n in [matches["unverified"]] if n])])
     if "general.attrition" in done and (tests := done["general.attrition"].tables.get("tests")):
-        for test in tests.records[:1]:
-            p = f" (p = {formatted(test['p'], 'p')}, {test['test']})".replace("= <", "<") if test["p"] else ""
-            yield "Attrition", f"By {test['factor'].lower()}, of {test['of']}: {test['verdict']}{p}"
+        verdicts = []
+        for test in tests.records:
+            if test["of"] == tests.records[0]["of"]:
+                p = f" (p = {formatted(test['p'], 'p')}, {test['test']})".replace("= <", "<") if test["p"] else ""
+                verdicts.append(f"by {test['factor'].lower()}: {test['verdict']}{p}")
+        yield "Attrition", f"Of {tests.records[0]['of']}, {'; '.join(verdicts)}"
 
 
 def _listed(values: Iterable[str]) -> str:
