@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from analysis import toolbox
-from analysis.data import Data
+from analysis.data import Data, load
 from analysis.options import Options
 from analysis.planned.hypotheses import holds
 from analysis.registry import get_analysis
@@ -30,6 +30,23 @@ def analysed(tables, planned, *, status="done"):
 
 def number(outcome, name="framing", estimand="assigned"):
     return outcome.numbers[f"{name}: {estimand}"]
+
+
+@pytest.mark.django_db
+def test_a_plan_frozen_at_the_launch_is_answered_from_the_export(tmp_path):
+    from exports.dataset import export
+    from exports.tests import building
+
+    hypothesis = {"name": "horizon", "outcome": "game.efficiency", "contrast": {"factor": "rounds", "levels": [3, 2]}}
+    study = building.new_study(grid={"rounds": [2, 3]}, analysis={"hypotheses": [hypothesis]})
+    for number in range(8):
+        building.complete(study, worker=f"w{number}")
+    export(study, tmp_path / "data")
+    outcome = run_analysis(get_analysis("general.confirmatory"), load(tmp_path / "data"), Options(draws=100))
+    assert outcome.status == "done", outcome.reason
+    arms = outcome.tables["people"].records
+    assert [(row["level"], row["randomised"], row["analysed"]) for row in arms[:2]] == [("3", 4, 4), ("2", 4, 4)]
+    assert "horizon: assigned" in outcome.numbers
 
 
 def test_without_a_plan_nothing_is_confirmed():
