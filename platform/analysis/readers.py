@@ -47,6 +47,8 @@ def _arms(data: Data) -> dict[str, str]:
     if len(columns) < 3 or not data.has("participants", *columns):
         return {}
     people = data.table("participants", [*columns, "dataset"]).dropna(subset=["cell"])
+    if people.empty:
+        return {}
     names = (
         people[columns[:-2]]
         .map(level_text)
