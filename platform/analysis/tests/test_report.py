@@ -7,8 +7,10 @@ import re
 import pytest
 
 from analysis.command import analyse
+from analysis.data import Data
 from analysis.options import Options
-from analysis.tests.building import study
+from analysis.readers import names_of
+from analysis.tests.building import InMemory, match, study
 
 ANALYSES = ["general.attrition", "general.outcomes", "general.effects", "general.flow", "general.pay"]
 
@@ -57,3 +59,11 @@ def test_readers_see_the_names_of_agents_and_arms(report):
     shown = re.sub(r"<style>.*?</style>|Files: [^<]*", "", report, flags=re.DOTALL)
     assert not re.search(r"endpoint:|cell \d|player_|factor_|config_|payoffs_", shown)
     assert "careful" in shown and "frame: take · partner: daring" in shown
+
+
+def test_a_collection_without_people_has_names_of_agents_alone():
+    matches = [match(1, player_bob="endpoint:b", agent_bob="careful", factor_frame="give")]
+    nobody = {"cell": 1, "version": 1, "factor_frame": "give"}
+    data = Data([InMemory({"matches": matches, "participants": [nobody]})])
+    data.folders[0].frames["participants"] = data.folders[0].frames["participants"][:0]
+    assert names_of(data)("endpoint:b, cell 1") == "careful, cell 1"
