@@ -80,6 +80,7 @@ def test_nothing_is_cut_off(report: Path, browser: Browser) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.django_db
 @pytest.mark.parametrize("sample", ["people", *GAMES])
 def test_nothing_is_cut_off_in_samples(
     sample: str, people: Path, tiny: Callable[[str], Path], tmp_path: Path, browser: Browser,

@@ -53,6 +53,8 @@ GRID_POINTS = 60
 """Number of points at which a violin's density is computed."""
 
 _TAG = re.compile(r'<[a-z](?:"[^"]*"|[^">])*>')
+_CONTROL = dict.fromkeys({*range(32)} - {9, 10, 13})
+"""Characters that XML has no place for."""
 _ROLES = re.compile(r'\s(?:role|aria-[a-z]+)="[^"]*"')
 
 
@@ -609,7 +611,7 @@ def figure_from_chart(
     )  # fmt: skip
     chart = chart.configure_legend(
         labelFontSize=12, titleFontSize=12, titleFontWeight="normal", labelColor=INK, titleColor=INK, labelLimit=0,
-        orient="bottom", columns=3, symbolSize=90, symbolStrokeWidth=2,
+        orient="bottom", columns=3, columnPadding=40, symbolSize=90, symbolStrokeWidth=2,
     )  # fmt: skip
     chart = chart.configure_axisQuantitative(labelOverlap="greedy", labelSeparation=8, tickCount=6)
     spec = chart.to_dict(validate=False)
@@ -622,7 +624,8 @@ def rendered_svg(figure: Figure) -> str:
     """Return the figure as SVG with one role, title and description instead of the renderer's role for every mark."""
     import vl_convert
 
-    plain_svg = _TAG.sub(lambda tag: _ROLES.sub("", tag[0]), vl_convert.vegalite_to_svg(dict(figure.spec)))
+    svg = vl_convert.vegalite_to_svg(dict(figure.spec)).translate(_CONTROL)
+    plain_svg = _TAG.sub(lambda tag: _ROLES.sub("", tag[0]), svg)
     head, rest = plain_svg.split(">", 1)
     tagged = f'{head} role="img"><title>{escape(figure.title)}</title><desc>{escape(figure.alt)}</desc>'
     return fitted(tagged + rest)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -176,6 +177,12 @@ def level_text(value: Any) -> str:
     if isinstance(value, float):
         return f"{value:.10g}"
     return str(value)
+
+
+def factors_and_levels(term: str, factors: Iterable[str]) -> tuple[list[str], list[str]]:
+    """Return the factors of a term of a regression on them with their levels; none for others, such as "Intercept"."""
+    pieces = re.split(f"(?:^|:)({'|'.join(map(re.escape, factors))})=", term)
+    return pieces[1::2], pieces[2::2]
 
 
 def arms_of(people: pd.DataFrame) -> pd.Series:

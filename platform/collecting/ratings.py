@@ -8,10 +8,9 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
-from django.db.models import Count, Max
-
 from analysis.toolbox.bradley_terry import SEAT_EFFECT, bradley_terry, enough_of_each
 from collecting.models import Collection, Item
+from collecting.stages import state_of
 from games import registry
 from matches.models import Match, Seat
 
@@ -55,18 +54,14 @@ def ratings_of(collection: Collection) -> Ratings:
     """Return the agents' ratings after the collection's finished matches; empty if the game has no rating."""
     if collection.game not in registry.keys() or not registry.get(collection.game).rated_by:
         return Ratings()
-    state = _finished(collection.pk).aggregate(number=Count("pk"), last=Max("ended_at"), match=Max("match_id"))
-    return _rated(collection.pk, registry.get(collection.game).rated_by, *state.values())
-
-
-def _finished(collection: int) -> Any:
-    return Item.objects.filter(collection=collection, status=Item.Status.FINISHED, match__metrics__isnull=False)
+    return _rated(collection.pk, registry.get(collection.game).rated_by, state_of(collection))
 
 
 @lru_cache(maxsize=CACHED)
-def _rated(collection: int, measure: str, *_state: Any) -> Ratings:
+def _rated(collection: int, measure: str, _state: Any) -> Ratings:
     """Return the ratings; the state of the collection's matches only tells when they must be computed again."""
-    numbers = _finished(collection).order_by("number").values_list("match", flat=True)[:MAX_MATCHES]
+    finished = Item.objects.filter(collection=collection, status=Item.Status.FINISHED, match__metrics__isnull=False)
+    numbers = finished.order_by("number").values_list("match", flat=True)[:MAX_MATCHES]
     matches = Match.objects.filter(pk__in=numbers).values_list("pk", "config", "seed", "metrics", "payoffs")
     seats: dict[int, list[tuple[str, str]]] = {}
     labels = Seat.objects.filter(match__item__collection=collection).values_list("match", "role", "label", "agent")

@@ -13,8 +13,18 @@ import pandas as pd
 
 from analysis.data import Data, label
 from analysis.errors import SkippedError
-from analysis.frames import EXPLORATORY, estimates, level_text, matches, ranks, sorted_levels, with_q
+from analysis.frames import (
+    EXPLORATORY,
+    estimates,
+    factors_and_levels,
+    level_text,
+    matches,
+    ranks,
+    sorted_levels,
+    with_q,
+)
 from analysis.general.people import factors, participants
+from analysis.naming import BETWEEN
 from analysis.options import Options
 from analysis.results import Analysis, Result
 from analysis.tables import Chart, Table, count, number, share, text
@@ -218,10 +228,11 @@ def _effects(
             frame["value"].to_numpy(), bounds=bounds, level=options.level
         )
         for term in fit["terms"]:
-            name, _equals, level = term["term"].partition("=")
-            if level:
-                yield {**question.about, "option": option, "what": _what(question, option), "factor": headings[name],
-                       "level": level, "reference": references[name], "n": fit["n"],
+            names, levels = factors_and_levels(term["term"], references)
+            if names:
+                yield {**question.about, "option": option, "what": _what(question, option), "n": fit["n"],
+                       "factor": " × ".join(headings[name] for name in names), "level": BETWEEN.join(levels),
+                       "reference": BETWEEN.join(references[name] for name in names),
                        **{key: term[key] for key in OF_TERM}}  # fmt: skip
 
 

@@ -23,7 +23,8 @@ from analysis.toolbox.effects import Effects
 from analysis.toolbox.nonlinear import MOST_ANSWERS, logit_effects, ordered_logit
 
 ID = "general.confirmatory"
-NO_PLAN, UNTESTED = "No analysis was planned.", "was planned and could not be tested"
+NO_PLAN, WITHDRAWN = "No analysis was planned.", "Every planned hypothesis was removed after the launch."
+UNTESTED = "was planned and could not be tested"
 OF_TERM = ("estimate", "se", "low", "high", "p", "df", "components", "method", "note")
 LINEAR, LOGIT, ORDERED, LOG = "linear", "logit", "ordered", "log"
 
@@ -47,7 +48,7 @@ def run(data: Data, options: Options) -> Result:
     """Return every planned comparison under its estimands, with what stands beside it."""
     plan = plan_of(data)
     if plan is None or not plan.hypotheses:
-        raise SkippedError(NO_PLAN)
+        raise SkippedError(NO_PLAN if plan is None else WITHDRAWN)
     tested, untested = [], []
     for hypothesis in plan.hypotheses:
         try:

@@ -18,6 +18,7 @@ from analysis.tables import formatted
 
 TEMPLATE = Path(__file__).with_suffix(".html")
 NOTHING_PLANNED = "No analysis was planned; everything below is exploratory."
+WITHDRAWN = "Every planned hypothesis was removed after the launch; everything below is exploratory."
 DIFFERENT = 0.05
 
 
@@ -64,6 +65,8 @@ def first_page(data: Data, outcomes: Sequence[Outcome]) -> FirstPage:
     plan, outcome = plan_of(data), next((one for one in outcomes if one.analysis.id == ID), None)
     if plan is None:
         return FirstPage(False, NOTHING_PLANNED)
+    if not plan.hypotheses:
+        return FirstPage(True, WITHDRAWN, deviations=[*plan.warnings, *_changes(plan)])
     if outcome is None or outcome.status != "done":
         why = f": {outcome.reason}" if outcome and outcome.reason else "."
         return FirstPage(True, f"{_statement(plan)} They were not tested here{why}", deviations=[*_changes(plan)])

@@ -109,9 +109,11 @@ def _design(data: Data, plan: AnalysisPlan | None) -> Iterator[str]:
 
 def _people(data: Data) -> Iterator[str]:
     flow = data.flow_counts
-    for stage in flow["stages"] if flow["arrived"] else ():
-        name = STAGES.get(stage["stage"], safe(stage["stage"])).lower()
-        yield f"{stage['reached']:,} people reached the stage “{name}”{_left(stage['left'], 'went no further')}."
+    stages = flow["stages"] if flow["arrived"] else []
+    for stage in stages:
+        if stage["left"] or stage in (stages[0], stages[-1]):
+            name = STAGES.get(stage["stage"], safe(stage["stage"])).lower()
+            yield f"{stage['reached']:,} people reached the stage “{name}”{_left(stage['left'], 'went no further')}."
     if data.has("participants", "recruiter"):
         counts = data.column("participants", "recruiter").dropna().value_counts()
         yield f"Recruited through {_listed(f'{name} ({number:,})' for name, number in counts.items())}." if len(

@@ -104,7 +104,7 @@ def sample_of(data: Data, hypothesis: Hypothesis, estimand: str, *, exclude: boo
         frame, roles, strata = _seats(source, hypothesis, table, column)
     else:
         frame = _match_rows(source, hypothesis, table, column)
-    frame = frame[[not out.intersection(people) for people in frame[PEOPLE]]]
+    frame = frame[frame[PEOPLE].map(out.isdisjoint).astype(bool)]
     everybody = everybody[~everybody["participant"].isin(out)]
     columns = [FACTOR + name for name in hypothesis.factors] or [WHO]
     for name, (first, second) in zip(columns, hypothesis.levels, strict=True):
@@ -166,11 +166,12 @@ def _excluded(people: pd.DataFrame, condition: str, data: Data) -> list[str]:
 
 def _outcome(data: Data, hypothesis: Hypothesis) -> tuple[str, str]:
     """Return the table and column of the outcome: a match's metric, a seat's, or an answer."""
-    name = hypothesis.outcome[-1]
-    if data.has("seats") and name in (*seat_outcomes(data), *(["payoff"] if data.has("seats", "payoff") else [])):
-        return "seats", name
-    if name in data.outcomes:
-        return "matches", name
+    stage, name = hypothesis.outcome[0], hypothesis.outcome[-1]
+    if not data.has("matches", "stage") or (data.column("matches", "stage") == stage).any():
+        if data.has("seats") and name in (*seat_outcomes(data), *(["payoff"] if data.has("seats", "payoff") else [])):
+            return "seats", name
+        if name in data.outcomes:
+            return "matches", name
     if data.has("participants") and (columns := answer_columns(data, hypothesis.outcome)):
         if data.kind("participants", columns[0]) in OUTCOMES or options(data, columns[0]):
             return "participants", columns[0]

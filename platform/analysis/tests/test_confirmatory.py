@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from itertools import product
+import json
+from itertools import combinations, product
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from analysis import toolbox
-from analysis.data import Data
+from analysis.data import Data, load
 from analysis.options import Options
 from analysis.planned.hypotheses import holds
 from analysis.registry import get_analysis
@@ -29,6 +30,23 @@ def analysed(tables, planned, *, status="done"):
 
 def number(outcome, name="framing", estimand="assigned"):
     return outcome.numbers[f"{name}: {estimand}"]
+
+
+@pytest.mark.django_db
+def test_a_plan_frozen_at_the_launch_is_answered_from_the_export(tmp_path):
+    from exports.dataset import export
+    from exports.tests import building
+
+    hypothesis = {"name": "horizon", "outcome": "game.efficiency", "contrast": {"factor": "rounds", "levels": [3, 2]}}
+    study = building.new_study(grid={"rounds": [2, 3]}, analysis={"hypotheses": [hypothesis]})
+    for number in range(8):
+        building.complete(study, worker=f"w{number}")
+    export(study, tmp_path / "data")
+    outcome = run_analysis(get_analysis("general.confirmatory"), load(tmp_path / "data"), Options(draws=100))
+    assert outcome.status == "done", outcome.reason
+    arms = outcome.tables["people"].records
+    assert [(row["level"], row["randomised"], row["analysed"]) for row in arms[:2]] == [("3", 4, 4), ("2", 4, 4)]
+    assert "horizon: assigned" in outcome.numbers
 
 
 def test_without_a_plan_nothing_is_confirmed():
@@ -126,6 +144,56 @@ def test_a_question_is_an_outcome_and_an_earlier_answer_adjusts():
     assert number(outcome, "trust")["estimate"] == pytest.approx(answers["take"] - answers["give"])
     assert "framing: assigned: without the adjustment" in outcome.numbers
     assert "trust: assigned: ordered logit, log odds ratio" in outcome.numbers
+
+
+def test_a_question_may_be_called_like_a_metric():
+    tables = experiment(np.random.default_rng(4))
+    people = [{**row, "survey_after_efficiency": row["survey_after_trust"]} for row in tables["participants"]]
+    hypotheses = {"outcome": "after.efficiency"}, {"name": "trust", "outcome": "after.trust"}
+    outcome = analysed({**tables, "participants": people}, plan(*hypotheses))
+    assert number(outcome)["estimate"] == number(outcome, "trust")["estimate"]
+
+
+def pairs(rule, levels, values):
+    """Return matches of two people, of whom the second completes the group of the first, and everybody's draws."""
+    rows, people = [], []
+    for index, (level, value) in enumerate(zip(levels, values, strict=True)):
+        names = {"alice": f"a{index}", "bob": f"b{index}"}
+        rows.append({**match(index, player_alice="human", player_bob="human", seed=index, factor_wording=level,
+                             participant_alice=names["alice"], participant_bob=names["bob"], efficiency=value),
+                     "stage": "talk"})  # fmt: skip
+        for role, name in names.items():
+            completes = role == "bob"
+            chances = {"1": 1.0} if completes else {"1": 0.5, "2": 0.5} if rule != "emptiest" or index % 2 == 0 else {
+                str(1 + (level == "take")): 1.0}  # fmt: skip
+            people.append({"participant": name, "person": name, "role": role, "version": 1,
+                           "cell": 1 + (level == "take"), "stage": "in_dataset", "in_dataset": True,
+                           "factor_wording": level, "match": f"m{index:06}", "assignment_rule": rule,
+                           "assignment_number": len(people) + 1, "assignment_stratum": None,
+                           "assignment_block": index // 2 if rule == "blocks" and not completes else None,
+                           "assignment_open": json.dumps(chances), "assignment_forced": False,
+                           "assignment_completes": completes})  # fmt: skip
+    cells = [{"version": 1, "cell": 1 + (level == "take"), "factor_wording": level, "seats": "{}"}
+             for level in ("give", "take")]  # fmt: skip
+    return {"matches": rows, "participants": people, "cells": cells}
+
+
+LEVELS, OUTCOMES = ["take", "give", "give", "take", "take", "give"], [3.0, 1.0, 2.0, 4.0, 7.0, 4.5]
+
+
+@pytest.mark.parametrize("rule", ["blocks", "emptiest"])
+def test_groups_are_exchanged_as_they_were_assigned(rule):
+    """Three pairs of groups, each with both framings: eight assignments, and the one drawn has the largest effect."""
+    found = number(analysed(pairs(rule, LEVELS, OUTCOMES), plan()))
+    assert found["p_randomisation"] == 2 / 8
+
+
+def test_with_random_assignment_any_group_may_be_exchanged():
+    found = number(analysed(pairs("random", LEVELS, OUTCOMES), plan()))
+    treated = [set(some) for some in combinations(range(6), 3)]
+    effects = [abs(sum(OUTCOMES[i] for i in some) - sum(OUTCOMES[i] for i in range(6) if i not in some))
+               for some in treated]  # fmt: skip
+    assert found["p_randomisation"] == sum(effect >= 6.5 - 1e-9 for effect in effects) / len(effects)
 
 
 def test_the_plans_own_exclusions_apply_to_both_estimands_and_are_undone_as_a_check():

@@ -59,6 +59,19 @@ def test_what_changed_after_the_launch_and_the_size_of_the_sample_are_deviations
     assert "gone was planned and could not be tested: the dataset has no outcome talk.gone." in text
 
 
+def test_a_plan_without_hypotheses_left_is_no_confirmation(report_of):
+    removed = {
+        "at": "2026-11-11T10:00:00Z",
+        "hypothesis": "framing",
+        "what": "removed",
+        "fields": {"outcome": ["talk.efficiency", None]},
+        "ended": {"participants": 20},
+    }
+    text = report_of({**plan(changes=[removed]), "hypotheses": []})
+    assert "Every planned hypothesis was removed after the launch; everything below is exploratory." in text
+    assert "framing was removed after the launch, on 2026-11-11, 10:00 UTC, when 20 participants" in text
+
+
 def test_the_researchers_words_are_text(report_of):
     claim = "<script>alert(1)</script>"
     text = report_of(plan({"claim": claim}))

@@ -220,7 +220,7 @@ class Auction:
         if unknown := [sale.item for sale in self.sales if sale.worth is None and sale.item not in self.items]:
             remarks.append(f"The true value of {', '.join(unknown)} is taken to be twice the start price")
         if self._left_out:
-            remarks.append(f"{self._left_out} entries of plans name unknown items, or priorities other than 1 to 3")
+            remarks.append(f"Entries of plans left out (no such item, or no priority from 1 to 3): {self._left_out}")
         return ". ".join(remarks) + "." if remarks else None
 
     # ---- moves -------------------------------------------------------------------------------------------
