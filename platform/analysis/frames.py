@@ -187,9 +187,9 @@ def factors_and_levels(term: str, factors: Iterable[str]) -> tuple[list[str], li
 
 def arms_of(people: pd.DataFrame) -> pd.Series:
     """Return the arm of each participant from `cell`, `version` and `dataset`: a key, such as "cell 1"."""
-    arm = people["cell"].map(level_text)
+    arm = people["cell"].map(level_text).astype("str")
     if people["version"].nunique() > 1 or people["dataset"].nunique() > 1:
-        arm = people["version"].map(level_text) + "." + arm
+        arm = people["version"].map(level_text).astype("str") + "." + arm
     return "cell " + (people["dataset"].astype("str") + " " + arm if people["dataset"].nunique() > 1 else arm)
 
 
@@ -414,6 +414,26 @@ def shares(frame: pd.DataFrame, by: Sequence[str], flag: str, *, level: float) -
     rows = estimates(frame, by, flag, share=True, level=level).sort_values([*by], key=ranks, kind="stable")
     number = (rows["estimate"] * rows["n"]).round().fillna(0).astype("int64")
     return rows[[*by, *IN_SHORT]].assign(number=number).reset_index(drop=True)
+
+
+def distribution(
+    frame: pd.DataFrame, by: Sequence[str], of: str, *, level: float, order: Sequence[Any] | None = None
+) -> pd.DataFrame:
+    """Return the share of each value of a column in each group, in the order of levels and then of values.
+
+    Args:
+        order: the values, whether they occur or not; by default those that occur, sorted.
+
+    Returns:
+        the levels and the value with n, estimate, se, low, high, clusters, note, and `k`, the number of rows.
+    """
+    known = frame.dropna(subset=[*by, of])
+    values = sorted(set(known[of])) if order is None else order
+    found = [shares(known.assign(here=known[of].eq(value).astype(float)), by, "here", level=level)
+             .assign(**{of: value, "place": place}) for place, value in enumerate(values)]  # fmt: skip
+    rows = pd.concat(found).rename(columns={"number": "k"})
+    return rows.sort_values([*by, "place"], key=lambda column: column if column.name == "place" else ranks(column),
+                            kind="stable").drop(columns="place").reset_index(drop=True)  # fmt: skip
 
 
 def shares_by_each(frame: pd.DataFrame, flag: str, factors: Mapping[str, str], *, level: float) -> pd.DataFrame:

@@ -9,6 +9,7 @@ from typing import Any
 from analysis.data import Data
 from analysis.frames import level_text, sorted_levels
 from analysis.options import Options
+from analysis.planned.first_page import first_page
 from analysis.readers import names_of
 from analysis.reasons import reason
 from analysis.results import Outcome
@@ -22,10 +23,6 @@ MAX_ROWS, MAX_ARMS, MAX_LEVELS = 40, 12, 12
 DESIGN = ("general.flow", "general.attrition", "general.balance", "general.checks")
 PLANNED = "general.confirmatory"
 """The analyses that say how the design worked, and the one that answers the planned questions."""
-STAGES: Mapping[str, str] = {
-    "arrived": "Arrived", "consented": "Consented", "instructed": "Read the instructions", "began": "Began the game",
-    "finished": "Finished the game", "completed": "Completed", "in_dataset": "In the dataset",
-}  # fmt: skip
 
 
 def render_report(
@@ -45,6 +42,7 @@ def render_report(
     arms = by_id["general.attrition"].tables["arms"] if "general.attrition" in by_id else None
     of_design = [sections.pop(name) for name in DESIGN if name in sections]
     drawn_flow = of_design[0].pop("figures") if "general.flow" in by_id else []
+    planned = [sections.pop(PLANNED) | {"figures": []}] if PLANNED in sections else []  # drawn on the first page
     robustness = [table for outcome in by_id.values() if (table := side_by_side(outcome))]
     html: str = page.render(
         tokens=Markup(tokens.FILE.read_text(encoding="utf-8").strip()),
@@ -56,13 +54,13 @@ def render_report(
         counts=_counts(data),
         about=list(_about(data)),
         first=first_parts(data, outcomes),
-        planned=[sections[PLANNED]] if PLANNED in sections else [],
+        planned=planned,
         design=list(_design(data, by_id)),
         arms=[Markup(html_table(arms, MAX_ARMS))] if arms else [],
         flow=drawn_flow,
         of_design=of_design,
         robustness=[Markup(html_table(table)) for table in robustness],
-        done=[section for name, section in sections.items() if name != PLANNED],
+        done=[*sections.values()],
         skipped=list(_skipped(outcomes)),
         failed=[f"{outcome.analysis.title} ({outcome.analysis.id}) failed: {outcome.reason}"
                 for outcome in outcomes if outcome.status == "failed"],
@@ -74,9 +72,7 @@ def render_report(
 
 def first_parts(data: Data, outcomes: Sequence[Outcome]) -> list[Any]:
     """Return what stands before the design, as HTML: the answers to the planned questions."""
-    from markupsafe import Markup
-
-    return [Markup('<p class="statement">No analysis was planned; everything below is exploratory.</p>')]
+    return [first_page(data, outcomes).html()]
 
 
 def stamp(data: Data) -> str:

@@ -130,9 +130,9 @@ def study(folder: Path, *, people: int = 24) -> Path:
         })  # fmt: skip
         rows.append(match(
             number, player_alice="human", participant_alice=f"p{number}", seed=number, agent_bob=partner,
-            player_bob=f"endpoint:{partner[:3]}", agent_bob_hash="ab12", **about, payoffs_alice=payoff,
-            payoffs_bob=20 - payoff, agreement=agreed, efficiency=rng.random() if agreed else 0.0,
-            rounds_played=rng.randint(1, 9),
+            player_bob=f"endpoint:{partner[:3]}", agent_bob_hash="ab12", payoffs_alice=payoff,
+            payoffs_bob=20 - payoff, **about, agreement=agreed,
+            efficiency=rng.random() if agreed else 0.0, rounds_played=rng.randint(1, 9),
         ))  # fmt: skip
     stages = [{"stage": name, "reached": people, "left": {}} for name in ("arrived", "consented", "in_dataset")]
     return dataset(folder, {"matches": rows, "participants": participants}, flow={"arrived": people, "stages": stages})

@@ -7,10 +7,8 @@ import re
 import pytest
 
 from analysis.command import analyse
-from analysis.data import Data
 from analysis.options import Options
-from analysis.readers import names_of
-from analysis.tests.building import InMemory, match, study
+from analysis.tests.building import dataset, match, study
 
 ANALYSES = ["general.attrition", "general.outcomes", "general.effects", "general.flow", "general.pay"]
 
@@ -61,9 +59,10 @@ def test_readers_see_the_names_of_agents_and_arms(report):
     assert "careful" in shown and "frame: take · partner: daring" in shown
 
 
-def test_a_collection_without_people_has_names_of_agents_alone():
-    matches = [match(1, player_bob="endpoint:b", agent_bob="careful", factor_frame="give")]
-    nobody = {"cell": 1, "version": 1, "factor_frame": "give"}
-    data = Data([InMemory({"matches": matches, "participants": [nobody]})])
-    data.folders[0].frames["participants"] = data.folders[0].frames["participants"][:0]
-    assert names_of(data)("endpoint:b, cell 1") == "careful, cell 1"
+def test_a_dataset_without_people_has_a_report(tmp_path):
+    """A collection's table of participants has its columns, but no rows."""
+    nobody = {"participant": "text", "cell": "integer", "version": "integer", "factor_wording": "text"}
+    tables = {"matches": [match(n, efficiency=n / 10) for n in range(6)], "participants": nobody}
+    dataset(tmp_path / "data", tables)
+    analyse([tmp_path / "data"], tmp_path / "out", only=ANALYSES, options=Options(draws=50), processes=1)
+    assert "6 matches" in " ".join((tmp_path / "out" / "methods.md").read_text().split())
