@@ -19,6 +19,15 @@ from tests.accessibility import violations
 pytestmark = pytest.mark.browser
 __all__ = ["people", "tiny"]  # fixtures
 GENERAL, QUICK = ["general.*"], Options(draws=20)
+PLAN = {
+    "frozen_at": "2026-11-01T09:00:00Z", "version": "a" * 64, "version_number": 1, "sample": {}, "changes": [],
+    "hypotheses": [
+        {"name": name, "claim": "The wording changes it.", "outcome": f"talk.{name}", "estimand": "both",
+         "contrast": {"factor": "frame", "levels": ["take", "give"]}, "model": "auto", "adjust": [], "exclude": [],
+         "role": "primary", "family": "main"}
+        for name in ("efficiency", "agreement", "rounds_played")
+    ],
+}  # fmt: skip
 PAPER = {"width": 672, "height": 1000}
 """What an A4 page takes between its margins, in pixels."""
 CUT_OFF = """() => [...document.querySelectorAll("figure svg")].flatMap(svg => {
@@ -99,9 +108,11 @@ def test_nothing_is_cut_off_in_samples(
 
 @pytest.mark.slow
 def test_a_thousand_matches_print_on_four_pages_before_the_appendix(tmp_path: Path, browser: Browser) -> None:
-    analyse([study(tmp_path / "study", people=1008)], tmp_path / "out", only=GENERAL, options=QUICK)
+    data = study(tmp_path / "study", people=1008, analysis_plan=PLAN)
+    analyse([data], tmp_path / "out", only=GENERAL, options=QUICK)
     page = browser.new_page()
     page.goto(f"file://{tmp_path}/out/report.html")
+    assert "No analysis was planned" not in page.inner_text("main")
     page.add_style_tag(content="#appendix, footer { display: none }")
     pages = re.findall(rb"/Type\s*/Page\b", page.pdf(prefer_css_page_size=True))
     assert 1 < len(pages) <= 4

@@ -9,7 +9,7 @@ from typing import Any
 from analysis.results import Outcome
 from analysis.tables import Column, Table, formatted, text
 
-MOST_IN_A_LINE, MOST_ROWS = 2, 12
+MOST_IN_A_LINE, MOST_ROWS = 2, 8
 OVERALL = ("All", "All matches")
 """How tables of groups name the row of all observations."""
 SMALL = 0.05

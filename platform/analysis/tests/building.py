@@ -117,7 +117,7 @@ def match(number: int, **columns: Any) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def study(folder: Path, *, people: int = 24) -> Path:
+def study(folder: Path, *, people: int = 24, **manifest: Any) -> Path:
     """Write a 2 × 2 study in which people play against two models, each under its label; some are lost."""
     rng, rows, participants = Random(1), [], []
     for number in range(people):
@@ -135,7 +135,8 @@ def study(folder: Path, *, people: int = 24) -> Path:
             efficiency=rng.random() if agreed else 0.0, rounds_played=rng.randint(1, 9),
         ))  # fmt: skip
     stages = [{"stage": name, "reached": people, "left": {}} for name in ("arrived", "consented", "in_dataset")]
-    return dataset(folder, {"matches": rows, "participants": participants}, flow={"arrived": people, "stages": stages})
+    return dataset(folder, {"matches": rows, "participants": participants},
+                   flow={"arrived": people, "stages": stages}, **manifest)  # fmt: skip
 
 
 def _kinds(rows: Rows) -> dict[str, str]:
