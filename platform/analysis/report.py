@@ -61,7 +61,7 @@ def render_report(
         of_design=of_design,
         robustness=[Markup(html_table(table)) for table in robustness],
         done=[*sections.values()],
-        skipped=list(_skipped(outcomes)),
+        skipped=list(_skipped(data, outcomes)),
         failed=[f"{outcome.analysis.title} ({outcome.analysis.id}) failed: {outcome.reason}"
                 for outcome in outcomes if outcome.status == "failed"],
         appendix=[*_fixed(data), ("Software", software), ("Options", f"Seed {options.seed}, intervals of "
@@ -154,14 +154,17 @@ def _fixed(data: Data) -> Iterator[tuple[str, str]]:
         yield "Fixed parameters", "; ".join(values)
 
 
-def _skipped(outcomes: Sequence[Outcome]) -> Iterator[tuple[str, list[str]]]:
-    """Yield each reason for skipping analyses, with the titles and ids of the analyses."""
+def _skipped(data: Data, outcomes: Sequence[Outcome]) -> Iterator[tuple[str, list[str]]]:
+    """Yield each reason for skipping analyses, with their titles and ids; of those of other games, the number."""
     skipped = [outcome for outcome in outcomes if outcome.status == "skipped"]
-    for why in dict.fromkeys(outcome.reason for outcome in skipped):
-        yield (
-            why,
-            [f"{outcome.analysis.title} ({outcome.analysis.id})" for outcome in skipped if outcome.reason == why],
-        )
+    others = [
+        outcome for outcome in skipped if outcome.analysis.games and not {*outcome.analysis.games} & {*data.games}
+    ]
+    named = [outcome for outcome in skipped if outcome not in others]
+    for why in dict.fromkeys(outcome.reason for outcome in named):
+        yield why, [f"{each.analysis.title} ({each.analysis.id})" for each in named if each.reason == why]
+    if others:
+        yield "Made for other games.", [f"{len(others)} analyses, which `manage.py analyse --list` names"]
 
 
 def _section(outcome: Outcome, drawings: Mapping[tuple[str, str], str]) -> dict[str, Any]:

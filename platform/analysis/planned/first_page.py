@@ -218,7 +218,7 @@ def p_text(p: float) -> str:
 def _counts(hypothesis: Hypothesis, arms: Sequence[Mapping[str, Any]]) -> str:
     if hypothesis.of_players:
         return " and ".join(f"{row['analysed']:,} seats of {_players(row['level'])}" for row in arms)
-    parts = [f"{row['level']} {row['randomised']:,} → {row['analysed']:,}" for row in arms]
+    parts = [f"{row['level']}: {row['randomised']:,} → {row['analysed']:,}" for row in arms]
     return f"people randomised → analysed {', '.join(parts)}"
 
 

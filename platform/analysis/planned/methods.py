@@ -19,10 +19,10 @@ from analysis.toolbox.numbers import finite
 
 FILE = "methods.md"
 RULES: Mapping[str, str] = {
-    "blocks": "in permuted blocks", "random": "independently at random", "emptiest": "to the emptiest cell",
+    "blocks": "in permuted blocks", "random": "independently at random", "emptiest": "by filling the emptiest first",
 }  # fmt: skip
 MODELS: Mapping[str, str] = {
-    "auto": "a linear model (of the logarithm for times)", "linear": "a linear model", "logit": "a logit model",
+    "auto": "a linear model, for times of the logarithm", "linear": "a linear model", "logit": "a logit model",
     "ordered": "an ordered logit model", "log": "a linear model of the logarithm",
 }  # fmt: skip
 MAX_LISTED = 12
@@ -99,12 +99,12 @@ def _design(data: Data, plan: AnalysisPlan | None) -> Iterator[str]:
             people = data.table("participants", [factor, "cell", "in_dataset"])
             people = people[people["cell"].notna() & people[factor].notna()]
             counts = people.groupby(people[factor].map(level_text))["in_dataset"].agg(["size", "sum"])
-            arms = [f"{safe(level)} {row['size']:,} → {row['sum']:,}" for level, row in counts.iterrows()]
+            arms = [f"{safe(level)}: {row['size']:,} → {row['sum']:,}" for level, row in counts.iterrows()]
             yield f"Randomised → in the dataset, by {safe(data.heading(factor))}: {', '.join(arms)}."
     if plan and plan.per_arm:
         yield f"The planned sample was {plan.per_arm:,} complete matches per level compared."
-        yield f"Reason given: {safe(plan.why)}." if plan.why else ""
-        yield f"Rule for stopping: {safe(plan.stop)}." if plan.stop else ""
+        yield f"Reason given: {safe(plan.why.rstrip('.'))}." if plan.why else ""
+        yield f"Rule for stopping: {safe(plan.stop.rstrip('.'))}." if plan.stop else ""
 
 
 def _people(data: Data) -> Iterator[str]:

@@ -185,7 +185,8 @@ def _heading(data: Data, hypothesis: Hypothesis, table: str, column: str) -> str
         what = f"the share answering {listed[0]} to" if len(listed) == 2 else "the answer to"
         return f"{what} {hypothesis.outcome[-1]}"
     heading = data.heading(column, table)
-    return heading[:1].lower() + heading[1:]
+    begins_with_role = any(heading.startswith(f"{data.role_name(role)} ") for role in data.roles)
+    return heading if begins_with_role else heading[:1].lower() + heading[1:]
 
 
 # ---- rows ----------------------------------------------------------------------------------------------------

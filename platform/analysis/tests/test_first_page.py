@@ -41,8 +41,8 @@ def test_a_hypothesis_is_answered_in_one_sentence_with_everything_that_qualifies
     assert "1 hypothesis (1 primary), frozen on 2026-11-02, 09:00 UTC, when the study was launched with" in text
     assert "Take instead of give (wording) lowered efficiency by 0." in text
     assert "p &lt; .001 by CR3, p &lt; .001 by randomisation; after Holm p &lt; .001 and p &lt; .001" in text
-    assert "people randomised → analysed take 40 → 40, give 40 → 40" in text
-    assert "Of those who completed (people randomised → analysed take 40 → 20, give 40 → 39): −0." in text
+    assert "people randomised → analysed take: 40 → 40, give: 40 → 40" in text
+    assert "Of those who completed (people randomised → analysed take: 40 → 20, give: 40 → 39): −0." in text
     assert "The arms lost people differently (p" in text and "; Lee bounds −0." in text
     assert "None is recorded." in text and "<figcaption>Planned comparisons with confidence intervals" in text
 

@@ -30,7 +30,7 @@ def test_people_arms_pay_and_tests_are_stated_with_their_numbers(tmp_path):
     text = draft(tmp_path, {"analysis_plan": plan({"claim": "It is <b>lower</b>."}, per_arm=50)})
     assert "The factor wording varied between participants (give and take)." in text
     assert "80 participants were assigned to 2 cells in permuted blocks." in text
-    assert "Randomised → in the dataset, by wording: give 40 → 39, take 40 → 20." in text
+    assert "Randomised → in the dataset, by wording: give: 40 → 39, take: 40 → 20." in text
     assert "90 people reached the stage “arrived”; 10 went no further: screened out (10)." in text
     assert "Of 80 matches, 59 are in the dataset; 21 were excluded: another person left (21)." in text
     assert "- Bob: script:b, 59 matches" in text and "The same in all matches: Rounds: 3." in text
