@@ -44,6 +44,8 @@ AS_TIMEOUT = "as_timeout"
 
 TOLERANCE = timedelta(seconds=2)
 """How late an answer may be, and how far apart limits may be that are judged together: the time between two sweeps."""
+MOST_AT_ONCE = 20
+"""How many moves scripts make in the transaction of another player's before the worker makes the others."""
 UNNOTICED = timedelta(seconds=5)
 """A page calls more often than this: a shorter loss of connection is not noticed."""
 log = logging.getLogger(__name__)
@@ -186,7 +188,6 @@ def submit_move(
     answering: int,
     by: str | None = None,
     shown_at: datetime | None = None,
-    keeps_moving: bool = False,
     made_at: datetime | None = None,
     on_page: OnPage | None = None,
     replaces: int | None = None,
@@ -198,7 +199,6 @@ def submit_move(
         answering: number of the event that opened the turn.
         by: who moves, if not the seat's own player ("clock", "script:fair").
         shown_at: when the question was shown to the participant, if known.
-        keeps_moving: `move` is a function that also answers the role's immediately following turns.
         made_at: of a move from a participant's page, when they made it according to the page (now, if it does not
             say); None: the move is not from a page.
         on_page: what the participant saw, tried and confirmed on the page before the move.
@@ -216,10 +216,7 @@ def submit_move(
     if made_at is not None and replaces is None:
         _refuse_late(change, role, made_at)
     change.move(role, move(play) if callable(move) else move, by=by, shown_at=shown_at, on_page=on_page)
-    while keeps_moving and callable(move) and role in change.play.waiting_for():
-        change.move(role, move(change.play), by=by)
-    if change.match.driven:
-        _let_scripts_play(change)
+    _let_scripts_play(change, after=role)
     _finish(change)
     return MoveResult(change.play, change.moves)
 
@@ -258,18 +255,33 @@ def _outages_of(change: Change, turn: OpenTurn) -> list[tuple[datetime, datetime
     return change.uptime.touching(turn.clock_from or turn.opened_at, max(change.now, turn.deadline))
 
 
-def _let_scripts_play(change: Change) -> None:
-    """Make the moves of scripts without delay until another player has to move."""
-    scripts = {role: spec_of(agent.spec).name for role, agent in change.agents.items() if _moves_at_once(agent)}
-    while (role := next((role for role in roles_to_ask(change.play) if role in scripts), None)) is not None:
+def _let_scripts_play(change: Change, *, after: Role = "") -> None:
+    """Make the moves of scripts without delay until another player has to move.
+
+    In a live match, these are a few at most while another player's page waits for its move; the worker makes the
+    others, and those of a script that fails.
+
+    Args:
+        after: who has just moved.
+    """
+    scripts = {} if change.match.paced else _at_once(change.agents)
+    driven = change.match.driven
+    failure = GameError if driven else Exception  # the worker reports what is wrong with a script
+    while scripts and (driven or after in scripts or change.moves <= MOST_AT_ONCE):
+        role = next((role for role in roles_to_ask(change.play) if role in scripts), None)
+        if role is None:
+            return
         try:
             change.move(role, script_move(change.play, role, scripts[role]))
-        except GameError:
+        except failure:
+            if not driven:
+                return
             change.abandon(State.OPPONENT_FAILED, role)
 
 
-def _moves_at_once(agent: Agent) -> bool:
-    return not agent.delay and agent.scripted
+def _at_once(agents: Mapping[Role, Agent]) -> dict[Role, str]:
+    """Return the names of the scripts without delay, by role."""
+    return {role: spec_of(agent.spec).name for role, agent in agents.items() if agent.scripted and not agent.delay}
 
 
 @transaction.atomic
@@ -499,8 +511,7 @@ def replace_agent(*, match_id: int, role: Role, answering: int) -> MoveResult:
     change = Change.begin(match_id)
     _refuse_stale(change.play, role, answering)
     _replace_agent(change, role)
-    if change.match.driven:
-        _let_scripts_play(change)
+    _let_scripts_play(change)
     _finish(change)
     return MoveResult(change.play, change.moves)
 
