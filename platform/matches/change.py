@@ -363,7 +363,7 @@ class Change:
         """
         write_events(self.match.pk, self._rows)
         columns = self._columns()
-        Match.objects.filter(pk=self.match.pk).update(**columns)
+        _update(self.match.pk, columns)
         for name, value in columns.items():
             setattr(self.match, name, value)
         if columns.get("status") == Match.Status.FINISHED and self.match.people():
@@ -423,6 +423,15 @@ def _locking_query() -> str:
     columns = ", ".join(str(field.column) for field in Match._meta.concrete_fields if field.name not in left_out)
     lock = " FOR UPDATE" if connection.features.has_select_for_update else ""
     return f"SELECT {columns} FROM {Match._meta.db_table} WHERE id = %s{lock}"
+
+
+def _update(match_id: int, columns: Mapping[str, Any]) -> None:
+    """Write columns of a match; composing the statement from a queryset takes twice as long as executing it."""
+    fields = [Match._meta.get_field(name) for name in columns]
+    values = [field.get_db_prep_save(columns[field.name], connection) for field in fields]
+    changes = ", ".join(f"{field.column} = %s" for field in fields)
+    with connection.cursor() as cursor:
+        cursor.execute(f"UPDATE {Match._meta.db_table} SET {changes} WHERE id = %s", [*values, match_id])
 
 
 def agent_seconds(agent: Agent) -> float:

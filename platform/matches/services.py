@@ -45,7 +45,9 @@ AS_TIMEOUT = "as_timeout"
 TOLERANCE = timedelta(seconds=2)
 """How late an answer may be, and how far apart limits may be that are judged together: the time between two sweeps."""
 MOST_AT_ONCE = 20
-"""How many moves scripts make in the transaction of another player's before the worker makes the others."""
+"""How many moves scripts make in the transaction of a live match's move before the worker makes the others."""
+MOST_IN_WORKER = 200
+"""The same in the worker, where nobody's page waits."""
 UNNOTICED = timedelta(seconds=5)
 """A page calls more often than this: a shorter loss of connection is not noticed."""
 log = logging.getLogger(__name__)
@@ -191,6 +193,7 @@ def submit_move(
     made_at: datetime | None = None,
     on_page: OnPage | None = None,
     replaces: int | None = None,
+    scripts_after: int | None = None,
 ) -> MoveResult:
     """Make one move, whether from a screen, an agent or the clock.
 
@@ -203,6 +206,7 @@ def submit_move(
             say); None: the move is not from a page.
         on_page: what the participant saw, tried and confirmed on the page before the move.
         replaces: the number of the participant's sealed move in whose place this one counts.
+        scripts_after: how many moves scripts may make after it in the same transaction; by default MOST_AT_ONCE.
 
     Raises:
         Stale: the turn is no longer open, its time is up, or an agent answers it; nothing changed.
@@ -216,7 +220,7 @@ def submit_move(
     if made_at is not None and replaces is None:
         _refuse_late(change, role, made_at)
     change.move(role, move(play) if callable(move) else move, by=by, shown_at=shown_at, on_page=on_page)
-    _let_scripts_play(change, after=role)
+    _let_scripts_play(change, most=scripts_after)
     _finish(change)
     return MoveResult(change.play, change.moves)
 
@@ -255,19 +259,19 @@ def _outages_of(change: Change, turn: OpenTurn) -> list[tuple[datetime, datetime
     return change.uptime.touching(turn.clock_from or turn.opened_at, max(change.now, turn.deadline))
 
 
-def _let_scripts_play(change: Change, *, after: Role = "") -> None:
+def _let_scripts_play(change: Change, *, most: int | None = None) -> None:
     """Make the moves of scripts without delay until another player has to move.
 
-    In a live match, these are a few at most while another player's page waits for its move; the worker makes the
-    others, and those of a script that fails.
+    In a live match, a script that fails is left to the worker.
 
     Args:
-        after: who has just moved.
+        most: how many moves of a live match may be made in this change after the first; by default MOST_AT_ONCE.
     """
+    most = MOST_AT_ONCE if most is None else most
     scripts = {} if change.match.paced else _at_once(change.agents)
     driven = change.match.driven
     failure = GameError if driven else Exception  # the worker reports what is wrong with a script
-    while scripts and (driven or after in scripts or change.moves <= MOST_AT_ONCE):
+    while scripts and (driven or change.moves <= most):
         role = next((role for role in roles_to_ask(change.play) if role in scripts), None)
         if role is None:
             return
