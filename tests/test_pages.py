@@ -61,6 +61,7 @@ class Inspector:
             self.problems.append(f"{name}: {width} px wide on a phone; {page.evaluate(TOO_WIDE)}")
         self.problems += [f"{name}: too small to touch: {target}" for target in page.evaluate(TOO_SMALL)]
         page.set_viewport_size(DESKTOP)
+        self.problems += [f"{name}: cut off on a laptop: {table}" for table in page.evaluate(CUT_OFF)]
         page.evaluate("document.documentElement.style.fontSize = '200%'")
         width = page.evaluate("document.scrollingElement.scrollWidth")
         if width > DESKTOP["width"]:
@@ -91,6 +92,11 @@ class Inspector:
 TOO_WIDE = """[...document.querySelectorAll("body *")]
     .filter((element) => element.getBoundingClientRect().right > 360.5)
     .slice(0, 4).map((element) => element.outerHTML.slice(0, 90)).join(" | ")"""
+
+
+CUT_OFF = """[...document.querySelectorAll(".pane-past .scroll")]
+    .filter((part) => part.scrollWidth > part.clientWidth + 1)
+    .map((part) => `${part.scrollWidth} of ${part.clientWidth} px: ${part.innerText.slice(0, 120)}`)"""
 
 
 TOO_SMALL = """[...document.querySelectorAll(

@@ -76,6 +76,12 @@ class ItemAuctionConfig(AscendingConfig):
     tie_break: Literal["random", "first_seat"] = Field(
         "random", title="Equal highest bids", description="Who leads: one of them at random, or the first seat."
     )
+    tie_leaders: tuple[Annotated[int, Field(ge=1, le=10)], ...] | None = Field(
+        None,
+        title="Leaders after ties",
+        description="For auctions held elsewhere: the number of the seat that leads after each tie, in turn. Empty, or "
+        "not one of the highest bidders: drawn at random.",
+    )
     discount_unsold: bool = Field(
         False,
         title="Discount for unsold items",

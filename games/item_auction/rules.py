@@ -307,14 +307,14 @@ class ItemAuction(ItemAuctionCore):
 
     def _answered(self, state: Auction, lot: Lot, moves: Mapping[Role, Bid], chance: Chance | None) -> Auction:
         """Return the auction after a round of answers."""
-        lot = replace(lot, rounds=(*lot.rounds, self._round(lot, moves, chance)))
+        lot = replace(lot, rounds=(*lot.rounds, self._round(state, lot, moves, chance)))
         if self.bidders(lot):
             return replace(state, lot=lot)
         if lot.leader is None and self.config.discount_unsold and lot.discounts < MAX_DISCOUNTS:
             return replace(state, lot=self._discounted(lot))
         return self._call_next(replace(state, over=(*state.over, lot)))
 
-    def _round(self, lot: Lot, moves: Mapping[Role, Bid], chance: Chance | None) -> Round:
+    def _round(self, state: Auction, lot: Lot, moves: Mapping[Role, Bid], chance: Chance | None) -> Round:
         """Return the round made of these answers: the highest bid leads. A single answer needs no `chance`."""
         answers = {role: moves[role].bid for role in self.roles() if role in moves}
         highest = max((bid for bid in answers.values() if bid is not None), default=None)
@@ -323,8 +323,16 @@ class ItemAuction(ItemAuctionCore):
         leaders = [role for role, bid in answers.items() if bid == highest]
         leader = leaders[0]
         if len(leaders) > 1 and self.config.tie_break == "random" and chance is not None:
-            leader = chance.draw("tie", lambda rng: rng.choice(leaders))
+            listed = self._listed_leader(state, lot)
+            leader = listed if listed in leaders else chance.draw("tie", lambda rng: rng.choice(leaders))
         return Round(answers, leader, highest)
+
+    def _listed_leader(self, state: Auction, lot: Lot) -> Role | None:
+        """Return who leads after the tie of this round by the configuration; None if it does not say."""
+        if self.config.tie_leaders is None:
+            return None
+        ties = sum(past.tied for each in (*state.over, lot) for past in each.all_rounds)
+        return f"p{self.config.tie_leaders[ties]}" if ties < len(self.config.tie_leaders) else None
 
     @staticmethod
     def _discounted(lot: Lot) -> Lot:

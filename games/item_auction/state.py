@@ -25,6 +25,12 @@ class Round:
     leader: Role | None
     standing: int | None
 
+    @property
+    def tied(self) -> bool:
+        """Whether several made the highest bid of the round."""
+        bids = [bid for bid in self.answers.values() if bid is not None]
+        return bids.count(max(bids, default=0)) > 1
+
 
 @dataclass(frozen=True)
 class Lot:

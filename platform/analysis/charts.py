@@ -17,6 +17,7 @@ from statistics import median
 from typing import Any, ParamSpec
 
 from analysis.data import label
+from analysis.naming import Names
 from analysis.tables import Chart, Mark, Table, records
 from analysis.toolbox.numbers import finite
 from games import tokens
@@ -62,6 +63,10 @@ class Figure:
     title: str
     spec: Mapping[str, Any]
     alt: str
+
+    def named(self, names: Names) -> Figure:
+        """Return the figure with the researcher's names."""
+        return Figure(self.name, names(self.title), names.within(self.spec), names(self.alt))
 
     def svg(self) -> str:
         """Return the figure as SVG, with a title and a description for screen readers."""

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -18,6 +18,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from analysis.errors import DataError
+
+if TYPE_CHECKING:
+    from analysis.naming import Names
 
 MANIFEST = "manifest.json"
 FORMAT, FORMAT_VERSION = "parley-dataset", 6
@@ -408,7 +411,7 @@ class Data:
         """
         if not self.roles:
             return pd.DataFrame(index=range(len(self.column("matches", "match"))))
-        played = pd.concat({role: self._role_columns(role) for role in self.roles})
+        played = pd.concat({role: self.labels(role) for role in self.roles})
         hashes = played[played["hash"] != ""].groupby("label")["hash"].nunique()
         ambiguous = played["label"].isin(hashes.index[hashes > 1])
         several_labels = played.groupby("player")["label"].transform("nunique") > 1
@@ -418,7 +421,14 @@ class Data:
         players: pd.DataFrame = name.mask(played["player"] == "").unstack(level=0).reindex(columns=self.roles)
         return players.astype("str")
 
-    def _role_columns(self, role: str) -> pd.DataFrame:
+    @cached_property
+    def reader_names(self) -> Names:
+        """The researcher's names, which readers see instead of the files' keys."""
+        from analysis.naming import names_of
+
+        return names_of(self)
+
+    def labels(self, role: str) -> pd.DataFrame:
         """Return the player, label and hash in a role as text; "" if missing."""
         names = {"player": f"player_{role}", "label": f"agent_{role}", "hash": f"agent_{role}_hash"}
         present = {key: name for key, name in names.items() if self.has("matches", name)}
@@ -529,7 +539,7 @@ class Data:
         """Compute the values that analyses share, so that `used_columns` does not depend on the order of analyses."""
         if self.size:
             for name in ("games", "roles", "outcomes", "varying", "constant", "players_by_role", "players",
-                         "replays", "clusters"):  # fmt: skip
+                         "replays", "clusters", "reader_names"):  # fmt: skip
                 getattr(self, name)
 
 

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from analysis.data import Data
+from analysis.frames import level_text, sorted_levels
 from analysis.options import Options
 from analysis.reasons import reason
 from analysis.results import Outcome
-from analysis.tables import Table, count, html_table, text
+from analysis.summaries import in_short, side_by_side
+from analysis.tables import formatted, html_table
 from games import tokens
 
 TEMPLATE = Path(__file__).with_name("report.html")
-MAX_ROWS = 40
-"""Maximum number of rows per table in the report; the HTML and CSV files have more."""
+MAX_ROWS, MAX_ARMS, MAX_LEVELS = 40, 12, 12
+"""Maximum number of rows per table, of arms, and of levels named in the report; the files have all."""
+DESIGN = ("general.flow", "general.attrition", "general.balance", "general.checks")
+PLANNED = "general.confirmatory"
+"""The analyses that say how the design worked, and the one that answers the planned questions."""
 STAGES: Mapping[str, str] = {
     "arrived": "Arrived", "consented": "Consented", "instructed": "Read the instructions", "began": "Began the game",
     "finished": "Finished the game", "completed": "Completed", "in_dataset": "In the dataset",
@@ -34,7 +39,12 @@ def render_report(
     from markupsafe import Markup
 
     page = Environment(autoescape=True).from_string(TEMPLATE.read_text(encoding="utf-8"))
-    done = [_section(outcome, drawings) for outcome in outcomes if outcome.status == "done"]
+    by_id = {outcome.analysis.id: outcome for outcome in outcomes if outcome.status == "done"}
+    sections = {name: _section(outcome, drawings) for name, outcome in by_id.items()}
+    arms = by_id["general.attrition"].tables["arms"] if "general.attrition" in by_id else None
+    of_design = [sections.pop(name) for name in DESIGN if name in sections]
+    drawn_flow = of_design[0].pop("figures") if "general.flow" in by_id else []
+    robustness = [table for outcome in by_id.values() if (table := side_by_side(outcome))]
     html: str = page.render(
         tokens=Markup(tokens.FILE.read_text(encoding="utf-8").strip()),
         title=" + ".join(data.publication_values("title")) or "Dataset",
@@ -43,15 +53,30 @@ def render_report(
         datasets=data.folders,
         games=", ".join(game.replace("_", " ") for game in data.games) or "no game",
         counts=_counts(data),
-        facts=list(_facts(data)),
-        flow=Markup(html_table(exclusions(data))) if exclusions(data).rows else "",
-        done=done,
+        about=list(_about(data)),
+        first=first_parts(data, outcomes),
+        planned=[sections[PLANNED]] if PLANNED in sections else [],
+        design=list(_design(data, by_id)),
+        losses=by_id["general.attrition"].result.warnings if arms else [],
+        arms=[Markup(html_table(arms, MAX_ARMS))] if arms else [],
+        flow=drawn_flow,
+        of_design=of_design,
+        robustness=[Markup(html_table(table)) for table in robustness],
+        done=[section for name, section in sections.items() if name != PLANNED],
         skipped=list(_skipped(outcomes)),
-        failed=[_heading(outcome) for outcome in outcomes if outcome.status == "failed"],
-        software=software,
-        options=f"Seed {options.seed}, intervals of {100 * options.level:g} %, {options.draws:,} bootstrap draws",
-    )
+        failed=[f"{outcome.analysis.title} ({outcome.analysis.id}) failed: {outcome.reason}"
+                for outcome in outcomes if outcome.status == "failed"],
+        appendix=[*_fixed(data), ("Software", software), ("Options", f"Seed {options.seed}, intervals of "
+                  f"{100 * options.level:g} %, {options.draws:,} bootstrap draws")],
+    )  # fmt: skip
     return html + "\n"
+
+
+def first_parts(data: Data, outcomes: Sequence[Outcome]) -> list[Any]:
+    """Return what stands before the design, as HTML: the answers to the planned questions."""
+    from markupsafe import Markup
+
+    return [Markup('<p class="statement">No analysis was planned; everything below is exploratory.</p>')]
 
 
 def stamp(data: Data) -> str:
@@ -64,29 +89,6 @@ def stamp(data: Data) -> str:
     if data.modified:
         warnings.append(f"Files changed after the export: {', '.join(data.modified)}")
     return " · ".join(warnings)
-
-
-def exclusions(data: Data) -> Table:
-    """Return the numbers of excluded people, by stage and reason, and of excluded matches, from the manifest."""
-    flow, rows = data.flow_counts, []
-    if flow["arrived"]:
-        for stage in flow["stages"]:
-            name = STAGES.get(stage["stage"], stage["stage"])
-            rows.append({"of": "People", "stage": name, "what": "reached", "number": stage["reached"]})
-            for reason_key, number in sorted(stage["left"].items(), key=lambda item: (-item[1], item[0])):
-                rows.append({"of": "People", "stage": name, "what": reason(reason_key), "number": number})
-    matches = flow["matches"]
-    if matches["seen"]:
-        rows.append({"of": "Matches", "stage": "Seen", "what": "all", "number": matches["seen"]})
-        for reason_key, number in sorted(matches["excluded"].items(), key=lambda item: (-item[1], item[0])):
-            rows.append({"of": "Matches", "stage": "Excluded", "what": reason(reason_key), "number": number})
-        rows.append({"of": "Matches", "stage": "In the dataset", "what": "all", "number": matches["in_dataset"]})
-        if matches["unverified"]:
-            rows.append(
-                {"of": "Matches", "stage": "In the dataset", "what": "unverified", "number": matches["unverified"]}
-            )
-    columns = [text("of", "Of"), text("stage", "Stage"), text("what", "What"), count("number", "Number")]
-    return Table("exclusions", "Flow of exclusions", columns, rows)
 
 
 def count_text(n: Mapping[str, int]) -> str:
@@ -112,7 +114,7 @@ def _counts(data: Data) -> list[tuple[str, str]]:
     return [(f"{number:,}", noun if number != 1 else noun.replace("matches", "match")) for number, noun in counts]
 
 
-def _facts(data: Data) -> Any:
+def _about(data: Data) -> Iterator[tuple[str, str]]:
     for name in ("citation", "licence"):
         if value := "; ".join(data.publication_values(name)):
             yield name.capitalize(), value
@@ -120,18 +122,37 @@ def _facts(data: Data) -> Any:
         cutoff = str(folder.manifest.get("cutoff") or "")[:16].replace("T", " ")
         sha256 = str(folder.manifest.get("sha256") or "")
         yield "Dataset", " · ".join(part for part in (folder.name, cutoff and f"as of {cutoff} UTC", sha256) if part)
-    if data.varying:
-        yield "Varying parameters", ", ".join(data.heading(name) for name in data.varying)
-    fixed_players = {role: sorted(set(data.players_by_role[role].dropna())) for role in data.roles}
-    if fixed_players := {role: names[0] for role, names in fixed_players.items() if len(names) == 1}:
-        yield "Fixed players", "; ".join(f"{data.role_name(role)}: {name}" for role, name in fixed_players.items())
-    if fixed := {name: value for name, value in data.constant.items() if value is not None}:
-        from analysis.frames import level_text
 
-        yield (
-            "Fixed parameters",
-            "; ".join(f"{data.heading(name)}: {level_text(value)[:80]}" for name, value in fixed.items()),
-        )
+
+def _design(data: Data, done: Mapping[str, Outcome]) -> Iterator[tuple[str, str]]:
+    """Yield what varied with its levels, who played, the matches left out, and the verdict on attrition."""
+    for name in data.varying:
+        yield data.heading(name), _listed(map(level_text, data.column("matches", name).unique()))
+    for role in data.roles:
+        yield data.role_name(role), data.reader_names(_listed(data.players_by_role[role].dropna().unique()))
+    matches = data.flow_counts["matches"]
+    if matches["seen"]:
+        excluded = sorted(matches["excluded"].items(), key=lambda item: (-item[1], item[0]))
+        parts = [f"{matches['seen']:,} seen", *(f"{number:,} excluded: {reason(why)}" for why, number in excluded),
+                 f"{matches['in_dataset']:,} in the dataset"]  # fmt: skip
+        yield "Matches", "; ".join([*parts, *([f"{n:,} unverified" for n in [matches["unverified"]] if n])])
+    if "general.attrition" in done and (tests := done["general.attrition"].tables.get("tests")):
+        for test in tests.records[:1]:
+            p = f" (p = {formatted(test['p'], 'p')}, {test['test']})".replace("= <", "<") if test["p"] else ""
+            yield "Attrition", f"By {test['factor'].lower()}, of {test['of']}: {test['verdict']}{p}"
+
+
+def _listed(values: Iterable[str]) -> str:
+    names = sorted_levels(values)
+    more = [f"{len(names) - MAX_LEVELS} more"] if len(names) > MAX_LEVELS else []
+    return ", ".join([*names[:MAX_LEVELS], *more])
+
+
+def _fixed(data: Data) -> Iterator[tuple[str, str]]:
+    """Yield the parameters that did not vary."""
+    if fixed := {name: value for name, value in data.constant.items() if value is not None}:
+        values = (f"{data.heading(name)}: {level_text(value)[:80]}" for name, value in fixed.items())
+        yield "Fixed parameters", "; ".join(values)
 
 
 def _skipped(outcomes: Sequence[Outcome]) -> Iterator[tuple[str, list[str]]]:
@@ -144,17 +165,16 @@ def _skipped(outcomes: Sequence[Outcome]) -> Iterator[tuple[str, list[str]]]:
         )
 
 
-def _heading(outcome: Outcome) -> dict[str, str]:
-    return {"id": outcome.analysis.id, "title": outcome.analysis.title, "reason": outcome.reason}
-
-
 def _section(outcome: Outcome, drawings: Mapping[tuple[str, str], str]) -> dict[str, Any]:
     from markupsafe import Markup
 
     analysis = outcome.analysis
     names = [f"tables/{analysis.id}.{name}.csv" for name in outcome.tables]
     names += [f"figures/{analysis.id}.{name}.svg" for name in outcome.figures]
-    return _heading(outcome) | {
+    return {
+        "id": analysis.id,
+        "title": analysis.title,
+        "short": in_short(outcome),
         "question": analysis.question,
         "method": analysis.method,
         "n": count_text(outcome.result.n),

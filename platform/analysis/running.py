@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import traceback
+from dataclasses import replace
 from fnmatch import fnmatch
 from pathlib import Path
 
@@ -35,6 +36,10 @@ def run_analysis(analysis: Analysis, data: Data, options: Options) -> Outcome:
     except Exception as problem:  # noqa: BLE001 - the report names it, and the other analyses continue
         return Outcome(analysis, "failed", _location(problem))
     _complete(result, data)
+    names = data.reader_names
+    result.tables = {key: replace(table, names=names) for key, table in result.tables.items()}
+    result.figures = {key: figure.named(names) for key, figure in result.figures.items()}
+    result.warnings = [names(warning) for warning in result.warnings]
     return Outcome(analysis, "done", "", result)
 
 

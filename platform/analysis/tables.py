@@ -12,10 +12,14 @@ import pandas as pd
 
 from analysis.data import plain
 from analysis.formulas import defused, encoded
+from analysis.naming import KEYS, Names
 
 Kind = Literal["text", "count", "number", "share", "p", "note"]
 MAX_SHOWN = 200
 """Maximum number of rows of a table in HTML and LaTeX; the CSV file has all rows."""
+PAGE, WRAPPED, GAP, MOST_TURNED = 96, 24, 2, 6
+"""What an A4 page takes beside each other, in characters; from what length text is wrapped; the space between columns;
+and how many rows, with the headings, a table that is turned has at most."""
 MISSING = "–"
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 _TEX = {
@@ -159,6 +163,7 @@ class Table:
         note: a sentence below the table.
         bold, underlined: {column: key}, where the row's boolean value under the key says whether to mark the cell.
         charts: how the result is drawn, if it is.
+        names: the researcher's names, which replace keys in HTML and LaTeX.
     """
 
     name: str
@@ -169,6 +174,7 @@ class Table:
     bold: Mapping[str, str] = field(default_factory=dict)
     underlined: Mapping[str, str] = field(default_factory=dict)
     charts: Sequence[Chart] = ()
+    names: Names = KEYS
 
     def __post_init__(self) -> None:
         kind: Kind = next((c.kind for c in self.columns if isinstance(c, Column) and c.name == "estimate"), "number")
@@ -258,27 +264,46 @@ def _cell(value: Any) -> Any:
     return defused(value) if isinstance(value, str) else value
 
 
+@dataclass(frozen=True)
+class _Cell:
+    """What a cell shows."""
+
+    text: str
+    right: bool = False
+    bold: bool = False
+    underlined: bool = False
+
+
+_Grid = Sequence[Sequence[_Cell]]
+"""The rows of a table as shown, the first with the headings."""
+
+
 def html_table(table: Table, max_rows: int = MAX_SHOWN) -> str:
-    """Return the table as HTML with a caption, a heading for each column, and at most `max_rows` rows."""
-    columns, letters = _columns_and_letters(table, max_rows)
-    headings = "".join(f'<th scope="col"{_alignment(column)}>{escape(column.heading)}</th>' for column in columns)
-    rows = []
-    for row in table.frame.head(max_rows).to_dict("records"):
-        cells = []
-        for index, column in enumerate(columns):
-            content = escape(_content(row, column, letters))
-            content = f"<strong>{content}</strong>" if _marked(table.bold, column, row) else content
-            content = f"<u>{content}</u>" if _marked(table.underlined, column, row) else content
-            cells.append(f'<th scope="row">{content}</th>' if index == 0 else f"<td{_alignment(column)}>{content}</td>")
-        rows.append(f"<tr>{''.join(cells)}</tr>")
-    body = "\n".join(rows) or f'<tr><td colspan="{len(columns)}">No rows.</td></tr>'
-    notes = " ".join(note for note in (_truncation_note(table, max_rows), table.note, _legend(letters)) if note)
+    """Return the table as HTML with a caption and at most `max_rows` rows; turned or split if it is too wide."""
+    grids, legend = _grids(table, max_rows)
+    title = escape(table.names(table.title))
+    parts = []
+    for part, grid in enumerate(grids):
+        head, *body = ("".join(_html_cell(cell, at, row) for at, cell in enumerate(cells))
+                       for row, cells in enumerate(grid))  # fmt: skip
+        rows = "\n".join(f"<tr>{cells}</tr>" for cells in body)
+        rows = rows or f'<tr><td colspan="{len(grid[0])}">No rows.</td></tr>'
+        parts.append(f"<table><caption>{title}{', continued' if part else ''}</caption>\n"
+                     f"<thead><tr>{head}</tr></thead>\n<tbody>\n{rows}\n</tbody></table>")  # fmt: skip
+    notes = " ".join(note for note in (_truncation_note(table, max_rows), table.names(table.note), legend) if note)
     footer = f'<p class="note">{escape(notes)}</p>' if notes else ""
-    return (
-        f'<div class="table" role="region" aria-label="{escape(table.title)}" tabindex="0"><table>'
-        f"<caption>{escape(table.title)}</caption>\n"
-        f"<thead><tr>{headings}</tr></thead>\n<tbody>\n{body}\n</tbody></table></div>{footer}\n"
-    )
+    region = f'<div class="table" role="region" aria-label="{title}" tabindex="0">'
+    return f"{region}{chr(10).join(parts)}</div>{footer}\n"
+
+
+def _html_cell(cell: _Cell, at: int, row: int) -> str:
+    content = escape(cell.text)
+    content = f"<strong>{content}</strong>" if cell.bold else content
+    content = f"<u>{content}</u>" if cell.underlined else content
+    right = ' class="right"' if cell.right else ""
+    if row == 0:
+        return f'<th scope="col"{right}>{content}</th>'
+    return f'<th scope="row">{content}</th>' if at == 0 else f"<td{right}>{content}</td>"
 
 
 def html_page(table: Table, stamp: str = "") -> str:
@@ -295,31 +320,33 @@ def html_page(table: Table, stamp: str = "") -> str:
 
 
 def latex_table(table: Table) -> str:
-    """Return the table as LaTeX for the package booktabs."""
-    columns, letters = _columns_and_letters(table, MAX_SHOWN)
-    alignments = "".join("l" if column.kind in ("text", "note") else "r" for column in columns)
-    lines = [
-        f"% {tex(_truncation_note(table, MAX_SHOWN))}" if _truncation_note(table, MAX_SHOWN) else "",
-        r"\begin{table}",
-        r"\centering",
-        rf"\caption{{{tex(table.title)}}}",
-        rf"\begin{{tabular}}{{{alignments}}}",
-        r"\toprule",
-        " & ".join(tex(column.heading) for column in columns) + r" \\",
-        r"\midrule",
-    ]
-    for row in table.frame.head(MAX_SHOWN).to_dict("records"):
-        cells = []
-        for column in columns:
-            content = tex(_content(row, column, letters))
-            content = rf"\textbf{{{content}}}" if _marked(table.bold, column, row) else content
-            content = rf"\underline{{{content}}}" if _marked(table.underlined, column, row) else content
-            cells.append(content)
-        lines.append(" & ".join(cells) + r" \\")
-    lines += [r"\bottomrule", r"\end{tabular}"]
-    if notes := " ".join(note for note in (table.note, _legend(letters)) if note):
+    """Return the table as LaTeX for the package booktabs; turned or split if it is too wide."""
+    grids, legend = _grids(table, MAX_SHOWN)
+    truncated = _truncation_note(table, MAX_SHOWN)
+    lines = [f"% {tex(truncated)}" if truncated else "", r"\begin{table}", r"\centering", r"\small",
+             rf"\caption{{{tex(table.names(table.title))}}}"]  # fmt: skip
+    for part, (head, *body) in enumerate(grids):
+        columns = "".join(_latex_column(column) for column in zip(head, *body, strict=True))
+        lines += [r"\par\medskip" if part else "", rf"\begin{{tabular}}{{{columns}}}", r"\toprule", _latex_row(head),
+                  r"\midrule", *map(_latex_row, body), r"\bottomrule", r"\end{tabular}"]  # fmt: skip
+    if notes := " ".join(note for note in (table.names(table.note), legend) if note):
         lines.append(rf"\par\smallskip\footnotesize {tex(notes)}")
     return "\n".join(line for line in [*lines, r"\end{table}"] if line) + "\n"
+
+
+def _latex_column(cells: Sequence[_Cell]) -> str:
+    if any(cell.right for cell in cells):
+        return "r"
+    return f"p{{{_width(cells)}ex}}" if max(len(cell.text) for cell in cells) > WRAPPED else "l"
+
+
+def _latex_row(cells: Sequence[_Cell]) -> str:
+    contents = []
+    for cell in cells:
+        content = tex(cell.text)
+        content = rf"\textbf{{{content}}}" if cell.bold else content
+        contents.append(rf"\underline{{{content}}}" if cell.underlined else content)
+    return " & ".join(contents) + r" \\"
 
 
 def tex(text: str) -> str:
@@ -332,8 +359,45 @@ def _truncation_note(table: Table, max_rows: int) -> str:
     return f"The first {max_rows:,} of {number:,} rows; the CSV file has all." if number > max_rows else ""
 
 
-def _alignment(column: Column) -> str:
-    return "" if column.kind in ("text", "note") else ' class="right"'
+def _grids(table: Table, max_rows: int) -> tuple[list[_Grid], str]:
+    """Return the table as shown, as one or several grids that fit a page, and the notes by their letters."""
+    columns, letters = _columns_and_letters(table, max_rows)
+    is_right = [column.kind not in ("text", "note") for column in columns]
+    grid = [[_Cell(table.names(column.heading), right)
+                    for column, right in zip(columns, is_right, strict=True)]]  # fmt: skip
+    for row in table.frame.head(max_rows).to_dict("records"):
+        grid.append([_Cell(_content(table, row, column, letters), right, _marked(table.bold, column, row),
+                           _marked(table.underlined, column, row))
+                     for column, right in zip(columns, is_right, strict=True)])  # fmt: skip
+    return _fitting(grid, is_right.index(True) if True in is_right else 1), _legend(letters)
+
+
+def _fitting(grid: _Grid, keys: int) -> list[_Grid]:
+    """Return a grid that is too wide turned, if it has few rows, or split, with its first columns in each part."""
+    widths = [_width(column) for column in zip(*grid, strict=True)]
+    if sum(widths) <= PAGE or len(widths) < 3:
+        return [grid]
+    turned = [[replace(cell, right=at > 0) for at, cell in enumerate(cells)] for cells in zip(*grid, strict=True)]
+    if 1 < len(grid) <= MOST_TURNED and sum(_width(column) for column in zip(*turned, strict=True)) <= PAGE:
+        return [turned]
+    while keys > 1 and sum(widths[:keys]) > PAGE / 2:
+        keys -= 1
+    parts: list[list[int]] = [[]]
+    used = sum(widths[:keys])
+    for at in range(keys, len(widths)):
+        if parts[-1] and used + widths[at] > PAGE:
+            parts.append([])
+            used = sum(widths[:keys])
+        parts[-1].append(at)
+        used += widths[at]
+    return [[[cells[at] for at in (*range(keys), *part)] for cells in grid] for part in parts]
+
+
+def _width(cells: Sequence[_Cell]) -> int:
+    """Return the width of a column in characters with the space beside it; text is wrapped, numbers are not."""
+    whole = max(len(cell.text) for cell in cells[1:] or cells)
+    words = max((len(word) for cell in cells for word in cell.text.split()), default=0)
+    return GAP + max(words, whole if any(cell.right for cell in cells) else min(whole, WRAPPED))
 
 
 def _columns_and_letters(table: Table, max_rows: int) -> tuple[list[Column], dict[str, str]]:
@@ -344,10 +408,11 @@ def _columns_and_letters(table: Table, max_rows: int) -> tuple[list[Column], dic
     return [column for column in table.columns if column.kind != "note" or letters], letters
 
 
-def _content(row: Mapping[Any, Any], column: Column, letters: Mapping[str, str]) -> str:
+def _content(table: Table, row: Mapping[Any, Any], column: Column, letters: Mapping[str, str]) -> str:
     if column.kind == "note":
         return letters.get(row[column.name], "")
-    return formatted(row[column.name], column.kind)
+    content = formatted(row[column.name], column.kind)
+    return table.names(content) if column.kind == "text" else content
 
 
 def _legend(letters: Mapping[str, str]) -> str:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
@@ -33,6 +34,16 @@ def results_of(play: Play) -> tuple[Mapping[Role, float | None], Mapping[str, Js
     if not all(map(math.isfinite, numbers)):
         raise OverflowError("the amounts are too large to compute with")
     return payoffs, metrics
+
+
+def classes_in(root: Path, names: Collection[str]) -> Iterator[ast.ClassDef]:
+    """Yield the classes of these names in the Python files below `root`, which are parsed and not run."""
+    for path in sorted(root.rglob("*.py")):
+        try:
+            tree = ast.parse(path.read_text("utf-8"))
+        except (SyntaxError, *FAULTY):
+            continue
+        yield from (node for node in ast.walk(tree) if isinstance(node, ast.ClassDef) and node.name in names)
 
 
 @dataclass(frozen=True)

@@ -30,17 +30,17 @@ def note_earnings(sender: type[Enrolment], enrolment: Enrolment, **_signal) -> N
 
 def show_pay(enrolment: Enrolment, cell: Cell) -> tuple[Earnings, dict[str, Decimal]]:
     """Write what the last page shows; return the results and the amounts that a study would owe."""
-    rule, earnings = cell.pay(), earnings_of(enrolment, cell.plan)
+    rule, earnings, contact = cell.pay(), earnings_of(enrolment, cell.plan), cell.plan.entry.contact
     amounts_due = rules.due(rule, ending=enrolment.state, **earnings.rule_inputs())
     show_earnings(
         enrolment,
         rule,
         amounts_due,
         purpose=Match.Purpose.PILOT,
-        debriefing=debriefing_of(placement_in(cell, enrolment)),
+        debriefing=debriefing_of(placement_in(cell, enrolment), contact),
         entry=cell.plan.entry.via,
         earned=earnings,
         within=cell.plan.pay.within,
-        contact=cell.plan.entry.contact,
+        contact=contact,
     )
     return earnings, amounts_due

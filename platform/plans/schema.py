@@ -96,12 +96,17 @@ def collection_controls() -> dict[str, Any]:
 
 
 def game_controls(game: type[Game[Any, Any]]) -> dict[str, Any]:
-    """Return what an editor offers for a game: its parameters, seats, scripts, strategies and published rows."""
+    """Return what an editor offers for a game: its parameters, seats, scripts, strategies and published rows.
+
+    `lacks` names the fields of a game's stage that this game has no use for.
+    """
+    default = game(game.Config())
     return {
         "title": str(game.title),
         "summary": str(game.summary),
         "config": control_of(game.Config),
-        "seats": seats_of(game(game.Config())),
+        "seats": seats_of(default),
+        "lacks": [] if any(map(default.quiz, default.people())) else ["quiz"],
         "default_script": game.default_script,
         "scripts": [name for name in sorted(game.scripts) if name not in game.oracles],
         "strategies": [[name, str(strategy.title)] for name, strategy in strategies.of(game).items()],

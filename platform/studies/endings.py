@@ -45,6 +45,7 @@ def settle(sender: type[Enrolment], enrolment: Enrolment, **_signal) -> None:
     plan, version = placement.plan, placement.version
     rule = placement.pay()
     earnings = earnings_of(enrolment, plan)
+    contact = version.study.entry_rules().contact
     if version.purpose.has_ledger:
         slug = version.study.slug
         amounts_due = record_due(enrolment, rule, study=slug, **earnings.rule_inputs(), games=earnings.games)
@@ -55,11 +56,11 @@ def settle(sender: type[Enrolment], enrolment: Enrolment, **_signal) -> None:
         rule,
         amounts_due,
         purpose=version.purpose,
-        debriefing=debriefing_of(placement),
+        debriefing=debriefing_of(placement, contact),
         earned=earnings,
         entry=_entry_kind(enrolment) or plan.entry.via,
         within=plan.pay.within,
-        contact=version.study.entry_rules().contact,
+        contact=contact,
     )
     if enrolment.state == State.OPPONENT_FAILED:
         # The match's log, which says whose failure it was, is written last in this transaction.
@@ -71,7 +72,7 @@ def settle(sender: type[Enrolment], enrolment: Enrolment, **_signal) -> None:
         enrolling.release(enrolment)
 
 
-def debriefing_of(placement: Placement) -> str:
+def debriefing_of(placement: Placement, contact: str) -> str:
     """Return the text of the last page for those who played; empty if there is none, or not for them."""
     stage = next((stage for stage in placement.plan.stages() if isinstance(stage, stages.Debriefing)), None)
     if stage is None or not stage.text:
@@ -79,7 +80,7 @@ def debriefing_of(placement: Placement) -> str:
     if stage.show_if and not Condition.parse(stage.show_if).holds(values_of(placement.enrolment)):
         return ""
     if stage.text == DEFAULT_TEXT:
-        return texts.default_debriefing()
+        return texts.default_debriefing(contact)
     levels = placement.cell.factors if placement.cell is not None else {}
     return journeys.rendered(stage.text, journeys.variables_of(placement.version.reader, levels))
 

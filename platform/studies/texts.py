@@ -357,13 +357,17 @@ def behaviour_counted() -> str:
     )
 
 
-def default_debriefing() -> str:
-    """Return a debriefing that is true of every study (Markdown)."""
+def default_debriefing(contact: str) -> str:
+    """Return a debriefing that is true of every study (Markdown).
+
+    Args:
+        contact: whom to ask; empty if the study names nobody.
+    """
     return _(
         "Thank you for taking part. We study how people decide in economic games, with other people and with computer "
         "programs. Your decisions help us to understand what each of them does differently. If you have questions "
-        "about the study, or want your data to be deleted, please write to the people who invited you."
-    )
+        "about the study, or want your data to be deleted, please write to {contact}."
+    ).format(contact=contact or _("the people who invited you"))
 
 
 def default_consent(plan: Plan, outlook: Outlook) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -218,13 +219,12 @@ class _Fits:
 
 def _named(term: str, unit: Unit, references: Mapping[str, str]) -> dict[str, str]:
     """Return the factor, level and reference of a term in the researcher's words."""
-    parts = [part.partition("=") for part in term.split(":")] if "=" in term else []
-    if len(parts) != 2 or not all(name in references for name, _equals, _level in parts):
-        parts = [term.partition("=")]
+    pieces = re.split(f"(?:^|:)({'|'.join(map(re.escape, references))})=", term)
+    factors, levels = pieces[1::2] or [term], pieces[2::2]
     return {
-        "factor": " × ".join(unit.heading(name) for name, _equals, _level in parts),
-        "level": " · ".join(level for _name, _equals, level in parts),
-        "reference": " · ".join(references.get(name, "") for name, _equals, _level in parts),
+        "factor": " × ".join(map(unit.heading, factors)),
+        "level": " · ".join(levels),
+        "reference": " · ".join(references.get(name, "") for name in factors),
     }
 
 

@@ -22,6 +22,7 @@ from exports.published import (
     Imported,
     System,
     Unreadable,
+    classes_in,
     results_of,
 )
 from games import registry
@@ -196,16 +197,10 @@ def _defaults(root: Path) -> Iterator[Comparison]:
 def _in_source(root: Path) -> dict[str, float]:
     """Return the defaults of the constructors in the package's source, which is parsed and not run."""
     found: dict[str, float] = {}
-    for path in sorted(root.rglob("*.py")):
-        try:
-            tree = ast.parse(path.read_text("utf-8"))
-        except (SyntaxError, *FAULTY):
-            continue
-        for node in ast.walk(tree):
-            if isinstance(node, ast.ClassDef) and node.name in DEFAULTS:
-                for method in node.body:
-                    if isinstance(method, ast.FunctionDef) and method.name == "__init__":
-                        found |= _defaults_of(method.args.args, method.args.defaults)
+    for node in classes_in(root, DEFAULTS):
+        for method in node.body:
+            if isinstance(method, ast.FunctionDef) and method.name == "__init__":
+                found |= _defaults_of(method.args.args, method.args.defaults)
     return found
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 from collections import Counter
 from pathlib import Path
@@ -17,6 +18,7 @@ from collecting.models import Collection
 from exports import reproducing, systems
 from exports.glee.tests.sample import write_sample
 from exports.published import Comparison, Imported, Unreadable
+from exports.systems.econevals import instances
 from exports.tests import records
 from exports.verify import verify
 
@@ -231,6 +233,224 @@ def test_reads_the_packages_defaults_without_running_it(tmp_path):
     assert rows["Beauty contest, GPT4, 20 sessions"]["cause"] == "the paper's runs are not published"
 
 
+# ---- AucArena --------------------------------------------------------------------------------------------
+
+
+def memo_changed(folder: Path, change: Any) -> None:
+    path = folder / "memo-0.json"
+    memo = json.loads(path.read_text())
+    change(memo)
+    path.write_text(json.dumps(memo))
+
+
+@pytest.mark.parametrize(
+    ("config", "sold"), [({}, 3), ({"budget": 1200}, 2), ({"budgets": [400, 300, 200], "discount_unsold": True}, 2)]
+)
+def test_plays_auctions_again_with_the_published_results(tmp_path, config, sold):
+    records.auction(tmp_path / "run", **config)
+    (match,), unreadable = read("aucarena", tmp_path)
+    assert (match.disagreements, match.unverified, unreadable) == ((), None, [])
+    assert match.players == {"p1": "gpt-4-0613", "p2": "lab-two (static)", "p3": "rule"}
+    assert match.config["discount_unsold"] == config.get("discount_unsold", False)
+    assert match.metrics["items_sold"] == sold
+
+
+def test_takes_over_the_plans_and_the_reports_that_have_a_place_in_our_rules(tmp_path):
+    records.auction(tmp_path)
+    (match,), _unreadable = read("aucarena", tmp_path)
+    # Two reports of 3 + 2 · 2 claims: the program asks for a third after the last item.
+    assert (match.metrics["p1_belief_claims"], match.metrics["p1_belief_errors_budget"]) == (14, 1)
+    assert (match.metrics["p1_belief_errors"], match.metrics["p3_belief_claims"]) == (1, 0)
+    assert {event.data["role"] for event in match.events if "priorities" in event.data.get("move", ())} == {"p1", "p2"}
+
+
+def test_finds_other_profits_prices_and_failed_bids_and_errors(tmp_path):
+    records.auction(tmp_path)
+    first = json.loads((tmp_path / "memo-0.json").read_text())["profit"]["Bidder 1"]
+    memo_changed(tmp_path, lambda memo: memo["profit"].update({"Bidder 1": first + 1}))
+    memo_changed(tmp_path, lambda memo: memo.update(auction_log=memo["auction_log"].replace("($700)", "($900)")))
+
+    def changed(log: dict[str, Any]) -> None:
+        log.update(failed_bid_cnt=2, budget_error_history=[["Lot 2", 0, 1]])
+        log["history"][1]["messages"][-1]["human"] = "Your bid of $1500 failed, because"
+
+    edited(tmp_path / "Bidder1-0.jsonl", changed)
+    (match,), _unreadable = read("aucarena", tmp_path)
+    found = {one.what: (one.published, one.computed) for one in match.disagreements}
+    assert found["money left of p1 after Lot 2"][0] == 1
+    assert found["profit of p1"] == (first + 1, first + 200)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "reason"),
+    [
+        ("#### Hammer price (true value):", "#### End:", "not as expected"),
+        ("* Bidder 2: Withdrew", "* None bid", "not as expected"),
+        ("* Bidder 2: $1500", "* Bidder 2: $1450", "Move 14 by p2: $1,450 is too low"),
+    ],
+)
+def test_auctions_that_our_rules_do_not_allow_are_unreadable(tmp_path, old, new, reason):
+    records.auction(tmp_path)
+    memo_changed(tmp_path, lambda memo: memo.update(auction_log=memo["auction_log"].replace(old, new)))
+    matches, (unreadable,) = read("aucarena", tmp_path)
+    assert not matches and unreadable.path == "memo-0.json" and reason in unreadable.reason
+
+
+def test_says_what_is_assumed_without_the_bidders_logs(tmp_path):
+    records.auction(tmp_path, budgets=[400, 300, 200])
+    for path in tmp_path.glob("*.jsonl"):
+        path.unlink()
+    (match,), _unreadable = read("aucarena", tmp_path)
+    assert match.players["p1"] == "gpt-4-0613" and match.config["budgets"] == [400, 300, 200]
+    assert match.unverified == (
+        "No log of Bidder 1, Bidder 2: goal and overestimate are taken to be the usual ones. "
+        "The true value of Lot 1, Lot 2, Lot 3 is taken to be twice the start price."
+    )
+
+
+def test_odd_auctions_are_never_fatal(tmp_path):
+    rng = Random(2)
+    for number in range(60):
+        folder = tmp_path / str(number)
+        records.auction(folder)
+        path = rng.choice(sorted(folder.iterdir()))
+        lines = [_odd_at_random(json.loads(line), rng) for line in path.read_text().splitlines()]
+        path.write_text("\n".join(map(json.dumps, lines)))
+    matches, unreadable = read("aucarena", tmp_path)
+    assert matches and unreadable and len(matches) + len(unreadable) == 60
+    for match in matches:
+        json.dumps(match.as_line(), allow_nan=False)
+
+
+def test_compares_the_programs_defaults_and_list_of_items(tmp_path):
+    (tmp_path / "src.py").write_text(
+        "class Auctioneer(X):\n    min_markup_pct = 0.2\n    enable_discount: bool = False\n"
+    )
+    items = [{"name": f"Lot {n}", "price": 5000 if n < 4 else 1000, "true_value": 2000} for n in range(26)]
+    (tmp_path / "pseudo_items.jsonl").write_text("".join(json.dumps(item) + "\n" for item in items))
+    compared = systems.system_named("aucarena").compared(tmp_path, reproducing.Analyses({}))
+    rows = {row["what"]: row for row in reproducing.rows(list(compared))}
+    assert (rows["Auctioneer.min_markup_pct"]["printed"], rows["Auctioneer.min_markup_pct"]["agrees"]) == ("20", "no")
+    assert rows["Bidder.max_bid_cnt"]["agrees"] == rows["Auctioneer.enable_discount"]["agrees"] == "yes"
+    assert rows["items of the first 20 that start at 5,000"]["agrees"] == "yes"
+    assert (rows["items whose true value is twice the start price"]["printed"]) == "22"
+    assert rows["GPT-4-Turbo, random, profit"]["cause"] == "the paper's auctions are not published"
+
+
+# ---- EconEvals -------------------------------------------------------------------------------------------
+
+
+def cells_changed(path: Path, change: Any) -> None:
+    with path.open(newline="") as opened:
+        rows = list(csv.DictReader(opened))
+    change(rows)
+    records.write_csv(path, rows)
+
+
+def test_plays_every_game_of_econevals_again_with_the_published_results(tmp_path):
+    matches, unreadable = read("econevals", records.econevals(tmp_path))
+    assert [(one.game, [*one.disagreements]) for one in matches] == [(game, []) for game in records.RUNS]
+    assert not unreadable
+    of = {one.game: one for one in matches}
+    assert of["pricing"].config["level"] == "medium" and of["procurement"].config["told"] == "horizon"
+    assert {of[game].config["instance_seed"] for game in ("pricing", "scheduling")} == {records.SEED}
+    assert of["task_allocation"].config["goal"] == "both"
+    assert set(of["duopoly"].players.values()) == {records.MODEL}
+    assert (of["patience"].metrics["unanswered"], of["patience"].metrics["later_share"]) == (1, 4 / 7)
+
+
+@pytest.mark.parametrize(
+    ("game", "column", "value", "found"),
+    [
+        ("scheduling", "blocking_pairs", "[]", "blocking pairs in period 2"),
+        ("scheduling", "blocking_pair", "[('W1', 'T1')]", "pairs told in period 2"),
+        ("pricing", "profits", None, "profit of Product_1 in period 2"),
+        ("procurement", "is_feasible", "'no'", "feasibility in period 2"),
+        ("task_allocation", "company_revenue", "1", "revenue"),
+        ("duopoly", "quantities", "[0, 0]", "quantities of firm_1 in period 2"),
+    ],
+)
+def test_finds_other_results_of_econevals(tmp_path, game, column, value, found):
+    records.RUNS[game](tmp_path)
+
+    def change(rows: list[dict[str, str]]) -> None:
+        rows[3][column] = value or str({f"Product_{n}": 0 for n in range(1, 5)})
+
+    cells_changed(tmp_path / "logs.csv", change)
+    (match,), _unreadable = read("econevals", tmp_path)
+    assert found in {one.what for one in match.disagreements}
+
+
+@pytest.mark.parametrize(
+    ("game", "found"),
+    [("scheduling", "preferences"), ("pricing", "starts"), ("procurement", "offers"), ("task_allocation", "instance")],
+)
+def test_draws_instances_again_from_their_seeds(tmp_path, game, found):
+    records.RUNS[game](tmp_path)
+    cells_changed(tmp_path / "global_params.csv", lambda rows: rows[0].update(seed="4"))
+    (match,), _unreadable = read("econevals", tmp_path)
+    assert f"{found} from seed 4" in {one.what for one in match.disagreements}
+
+
+def test_draws_as_the_authors_program_does():
+    """The values are those that the program draws with seed 0, and one that its authors publish."""
+    drawn = instances.preferences(instances.np.random.RandomState(0), 10, 1, 1)
+    assert instances.sampled_blocking_pairs(drawn, 10_000) == 23.7894
+    market = instances.market(0, "basic", 8)
+    assert (market["starts"], market["costs"], market["season"]) == ([5.939321535345923], [1.7151893663724196], 13)
+    assert market["drifts"] == [{"slope": -0.16878342069070915}]
+    offers = instances.offers(0, "basic")
+    assert offers["purchase"] == {"Offer_1": 1, "Offer_9": 3, "Offer_11": 2}
+    assert offers["offers"]["Offer_3"] == {
+        "type": "bulk_discount", "contents": {"C1": 1, "B3": 1}, "cost": 12.49, "min_quantity": 3,
+    }  # fmt: skip
+    tasks = instances.tasks(0, 4, 30, 18, 1)
+    assert [*tasks["productivities"].values()] == [1.0, 19.0, 13.0, 7.0]
+    assert [tasks["sizes"][name] for name in ("T1", "T2", "T3", "T4")] == [120, 7, 47, 46]
+
+
+def test_runs_that_are_not_over_or_of_another_kind_are_unreadable(tmp_path):
+    records.econevals(tmp_path)
+    cells_changed(tmp_path / "scheduling" / "logs.csv", lambda rows: rows.pop())
+    cells_changed(tmp_path / "pricing" / "global_params.csv", lambda rows: rows[0].update(mu="0.5"))
+    cells_changed(tmp_path / "duopoly" / "global_params.csv", lambda rows: rows[0].pop("full_alpha"))
+    _matches, unreadable = read("econevals", tmp_path)
+    reasons = {one.path: one.reason for one in unreadable}
+    assert reasons["scheduling"] == "It has 3 answers and is not over."
+    assert reasons["pricing"] == "Its demand is noisy, or its mu is not 1."
+    assert reasons["duopoly"].startswith("global_params.csv has none of worker_prefs")
+
+
+def test_odd_runs_are_never_fatal(tmp_path):
+    rng = Random(3)
+    for number in range(8):
+        for path in sorted(records.econevals(tmp_path / str(number)).rglob("*.csv")):
+            if rng.random() < 0.4:
+
+                def change(rows: list[dict[str, str]]) -> None:
+                    row = rng.choice(rows)
+                    row[rng.choice([*row])] = rng.choice([*map(str, ODD), "(" * 500, "{'W1': 1}", "[1, 2]"])
+
+                cells_changed(path, change)
+    matches, unreadable = read("econevals", tmp_path)
+    assert matches and unreadable and len(matches) + len(unreadable) == 48
+    for match in matches:
+        json.dumps(match.as_line(), allow_nan=False)
+
+
+def test_compares_the_programs_parameters_and_expected_blocking_pairs(tmp_path):
+    (tmp_path / "run_pricing_batch.py").write_text("sigma = 0.4\nif 1:\n    num_periods = 100\nraise SystemExit\n")
+    published = {"Basic": {0: {"baseline_num_blocking_pairs": 23.7894, "confidence_interval_low": 0,
+                               "confidence_interval_high": 99}}}  # fmt: skip
+    (tmp_path / "scheduling_baseline_data.txt").write_text(str(published))
+    compared = systems.system_named("econevals").compared(tmp_path, reproducing.Analyses({}))
+    rows = {row["what"]: row for row in reproducing.rows(list(compared))}
+    assert rows["run_pricing_batch: sigma"]["agrees"] == "no"
+    assert rows["run_pricing_batch: num_periods"]["agrees"] == "yes"
+    assert rows["Basic, seed 0, uniform"]["agrees"] == "yes"
+    assert rows["Pricing, hard, GPT-4o"]["cause"] == "the paper's runs are not published"
+
+
 # ---- printed values --------------------------------------------------------------------------------------
 
 
@@ -272,6 +492,28 @@ class TestReproducing:
         text = (tmp_path / "out" / "comparison.md").read_text()
         assert "  1 of   2 agree  agent_average_payoff.json\n         1 differ  unexplained\n" in text
         assert "| none, mean, Claude | 0.111 | – | no | not in the data |" in text
+
+    def test_compares_auctions_with_the_paper(self, tmp_path):
+        for number in range(3):
+            records.auction(tmp_path / "published", number, budget=9000 + number)
+        call_command("reproduce", "aucarena", str(tmp_path / "published"), "--to", str(tmp_path / "out"))
+        assert verify(tmp_path / "out" / "item_auction") == []
+        rows = {row["what"]: row for row in csv.DictReader((tmp_path / "out" / "comparison.csv").open())}
+        seats = list(csv.DictReader((tmp_path / "out" / "item_auction" / "seats.csv").open()))
+        answers = sum(int(seat["bids"]) + int(seat["withdrawals"]) for seat in seats if seat["role"] == "p1")
+        # One bid failed in each auction.
+        assert rows["GPT-4, the lowest"]["here"] == f"{300 / (3 + answers):.3f}"
+        assert rows["GPT-4, the lowest"]["cause"] == "the paper's auctions are not published; the folder has 3"
+        assert rows["GPT-4, current priority with bids"]["here"] != "–" == rows["GPT-4-Turbo, random, profit"]["here"]
+
+    def test_compares_runs_of_econevals_with_the_paper(self, tmp_path):
+        call_command("reproduce", "econevals", str(records.econevals(tmp_path / "runs")), "--to", str(tmp_path / "out"))
+        for game in records.RUNS:
+            assert verify(tmp_path / "out" / game) == []
+        rows = {row["what"]: row for row in csv.DictReader((tmp_path / "out" / "comparison.csv").open())}
+        assert rows["Scheduling, basic, GPT-4o"]["here"] != "–" == rows["Scheduling, hard, GPT-4o"]["here"]
+        assert rows["Pricing, medium, GPT-4o"]["cause"] == "the paper's runs are not published; the folder has 1"
+        assert rows["Duopoly, GPT-4o, score"]["here"] != "–"
 
     def test_compares_glee_and_says_what_is_missing(self, tmp_path, capsys):
         write_sample(tmp_path / "published", 24, seed=4, families=["bargaining"])

@@ -47,6 +47,8 @@ def test_controls_say_what_the_models_know():
     assert only["points"] == ["scale"] and only["text"] is None
     rounds = next(field for field in forms["games"]["bargaining"]["config"]["fields"] if field["name"] == "rounds")
     assert rounds["optional"] and rounds["kind"] == "integer"
+    with_quiz = {key for key, game in forms["games"].items() if "quiz" not in game["lacks"]}
+    assert with_quiz == {"bargaining", "negotiation", "persuasion"}
 
 
 @pytest.mark.parametrize("name", sorted(library.ready_made("studies")))

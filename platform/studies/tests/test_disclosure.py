@@ -158,6 +158,15 @@ def test_debriefing_names_the_undisclosed_players_of_every_game(game):
     assert bool(disclosure) == (len(roles) > 1)
 
 
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("contact", "asked"), [("", "the people who invited you"), ("lab@example.org", "lab@example.org")]
+)
+def test_default_debriefing_says_whom_to_ask(client, contact, asked):
+    player = building.complete(building.new_study(debriefing="default", contact=contact), worker="A1")
+    assert f"please write to {asked}." in page(client, player)
+
+
 # ---- a blind study -----------------------------------------------------------------------------------------------
 
 AGENTS = [SCRIPT, "vllm:model"]

@@ -260,7 +260,8 @@ function stagePage(path) {
         isFixed ? null : button("", { symbol: "content_copy", className: "plan-icon", label: fill(words.copy, { what: title }), onclick: () => copyStage(path) }),
         !isStudy || stage.stage === "consent" ? null : button("", { symbol: "delete", className: "plan-icon", label: fill(words.remove, { what: title }), onclick: () => removeStage(path) }),
       );
-  const inside = form.fields.filter((each) => !["fixed"].includes(each.kind) && !["show_if", "of", "name"].includes(each.name));
+  const lacking = (name) => forms.games[stage.game]?.lacks.includes(name) && !stage[name];
+  const inside = form.fields.filter((each) => each.kind !== "fixed" && !["show_if", "of", "name"].includes(each.name) && !lacking(each.name));
   const shown = inside.map((each) => field(desk, each, [...path, each.name]));
   const named = form.named ? h("div", { className: "plan-field", "data-at": [...path, "name"].join("."), "data-levels": "{}" }, h("label", { htmlFor: "stage-name" }, words.name), h("input", { type: "text", id: "stage-name", value: stage.name ?? "", disabled: desk.readOnly, spellcheck: false, maxLength: 40, onchange: (event) => renameStage(path, event.target.value.trim()) }), h("p", { className: "plan-help" }, form.fields.find((each) => each.name === "name").help), h("p", { className: "plan-fault", hidden: true })) : null;
   const condition = !isStudy || stage.stage === "consent" || stage.stage === "debriefing" ? null : field(desk, form.fields.find((each) => each.name === "show_if"), [...path, "show_if"]);

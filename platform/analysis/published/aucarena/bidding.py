@@ -16,6 +16,7 @@ from analysis.data import Data
 from analysis.errors import SkippedError
 from analysis.frames import by_group, grouped
 from analysis.options import Options
+from analysis.published.aucarena import printed
 from analysis.published.aucarena.measures import corrected_failure_rate
 from analysis.published.aucarena.seats import (
     BIDDER,
@@ -41,10 +42,6 @@ STEEP = EDGES[2]
 BASES = {"own": "own preceding bid", "standing": "standing bid"}
 MAX_DRAWS = 300
 """Maximum number of bootstrap draws for rank correlations."""
-PUBLISHED_CORRELATIONS: Mapping[str, str] = {
-    "gpt-4-turbo": ".2348, .0715, .6423, .4328", "mistral": ".1252, .2728, .1139, .2779",
-    "gpt-4": ".3741, .3959, .6318, .6443",
-}  # fmt: skip
 
 
 # ---- state tracking ---------------------------------------------------------------------------------------------
@@ -54,7 +51,8 @@ def errors(data: Data, options: Options) -> Result:
     """Return corrected failure rates of bids and beliefs."""
     beliefs = ("belief_claims", "belief_errors_budget", "belief_errors_own", "belief_errors_others")
     rows = bidders(data, ["bids", "withdrawals", *(name for name in beliefs if data.has("seats", name))])
-    counted = [("bids", _refused(data, rows), rows["bids"] + rows["withdrawals"])]
+    refused = _refused(data, rows)
+    counted = [] if refused is None else [("bids", refused, rows["bids"] + rows["withdrawals"])]
     if set(beliefs) <= set(rows):
         others = rows.groupby("match")["role"].transform("nunique") - 1
         reports = rows["belief_claims"] / (3 + 2 * others)
@@ -78,12 +76,12 @@ def errors(data: Data, options: Options) -> Result:
                  ["player"], rate).assign(kind=kind)
         for kind, failed, right in counted
     ], ignore_index=True)  # fmt: skip
-    lowest = (found["kind"] == "bids") & found["player"].str.contains("gpt-4")
+    lowest = (found["kind"] == "bids") & (found["player"].map(printed.name_of) == "GPT-4")
     table = Table(
         "rates", "Corrected failure rates",
         [text("kind", "Kind"), BIDDER, count("failures", "F"), count("correct", "C"), share("estimate", "CFR"), "low",
          "high", text("published", "Published")],
-        found.assign(published=lowest.map({True: ".21 % (lowest)"})),
+        found.assign(published=lowest.map({True: f"{printed.LOWEST_FAILURES:.2f} % (lowest)".removeprefix("0")})),
         note="CFR = F/(C + F). For bids, F counts refused attempts and C counts bids and withdrawals; for beliefs, C "
         "counts the states to report. We take the lowest published rate to be that of failed bids.",
         charts=[Chart("bars", y="player", facet="kind", formats={"x": ".1%"})] * int(found["estimate"].notna().any()),
@@ -92,12 +90,14 @@ def errors(data: Data, options: Options) -> Result:
     return Result([table], numbers=numbers(of, "{kind}.{player}"))
 
 
-def _refused(data: Data, seats: pd.DataFrame) -> pd.Series:
-    """Return the number of refused attempts before each seat's bids and withdrawals."""
+def _refused(data: Data, seats: pd.DataFrame) -> pd.Series | None:
+    """Return the number of refused attempts before each seat's bids and withdrawals; None if it is not known."""
     if not data.has("decisions", "match", "role", "move", "refused"):
-        return pd.Series(0, index=seats.index)
+        return None
     moves = data.table("decisions", ["match", "role", "move", "refused"])
     moves = moves[moves["move"].str.startswith('{"bid"') & moves["refused"].notna()]
+    if not len(moves):
+        return None
     refused = moves.groupby(["match", "role"])["refused"].sum()
     return refused.reindex(pd.MultiIndex.from_frame(seats[["match", "role"]])).fillna(0).set_axis(seats.index)
 
@@ -219,7 +219,8 @@ def correlation(rows: pd.DataFrame, priority: str, outcome: str, options: Option
 
 
 def _published(player: str) -> str | None:
-    return next((values for name, values in PUBLISHED_CORRELATIONS.items() if name in player), None)
+    found = printed.FAITHFUL.get(printed.name_of(player) or "")
+    return found and ", ".join(f"{value:.4f}".removeprefix("0") for value in found)
 
 
 # ---- increments -----------------------------------------------------------------------------------------------------

@@ -13,6 +13,7 @@ import pandas as pd
 from analysis.data import Data
 from analysis.frames import by_group
 from analysis.options import Options
+from analysis.published.aucarena import printed
 from analysis.published.aucarena.seats import (
     BIDDER,
     GAMES,
@@ -30,13 +31,6 @@ from analysis.toolbox import mean, proportion, trueskill
 
 ORDERS_DRAWN, MAX_UPDATES = 100, 6_000
 """Number of shuffled orders in which auctions are rated, and maximum number of updates over all orders."""
-HUMAN_TABLE: Mapping[tuple[str, str], str] = {
-    ("human", "random"): "7237.5, 3.8", ("human", "ascending"): "10862.5, 3.8", ("human", "descending"): "10025, 5",
-    ("gpt-4-turbo", "random"): "8712.5, 5", ("gpt-4-turbo", "ascending"): "7525, 5",
-    ("gpt-4-turbo", "descending"): "8287.5, 4.3", ("gpt-3.5", "random"): "3325, 1",
-    ("gpt-3.5", "ascending"): "2875, 1.3", ("gpt-3.5", "descending"): "950, .5",
-}  # fmt: skip
-"""Profit and items from table 2, each over four auctions."""
 
 
 def skill(data: Data, options: Options) -> Result:
@@ -99,7 +93,8 @@ def human(data: Data, options: Options) -> Result:
 
 
 def _published(player: str, order: str) -> str | None:
-    return next((values for (name, of), values in HUMAN_TABLE.items() if of == order and name in player), None)
+    found = printed.BIDDERS.get(printed.name_of(player) or "", {}).get(order)
+    return found and "{:g}, {:g}".format(*found)
 
 
 def robustness(data: Data, options: Options) -> Result:

@@ -13,6 +13,7 @@ from analysis.data import Data
 from analysis.errors import SkippedError
 from analysis.frames import by_group, grouped, times_drawn, with_holm
 from analysis.options import Options
+from analysis.published.econevals import printed
 from analysis.published.econevals.frames import (
     AGENT,
     BENCHMARKS,
@@ -27,14 +28,6 @@ from analysis.results import Result
 from analysis.tables import Chart, Table, count, number, numbers, share, text
 from analysis.toolbox import mean, proportion
 
-PUBLISHED_SCORES: Mapping[tuple[str, str], str] = {
-    ("procurement", "basic"): "72.8, 62.3, 43.8", ("procurement", "medium"): "54.5, 37.9, 38.3",
-    ("procurement", "hard"): "54.6, 35.5, 9.0", ("scheduling", "basic"): "100, 63.5, 37.4",
-    ("scheduling", "medium"): "69.4, 29.9, -4.5", ("scheduling", "hard"): "36.3, 16.1, 3.2",
-    ("pricing", "basic"): "83.2, 68.8, 76.1", ("pricing", "medium"): "68.7, 53.2, 69.6",
-    ("pricing", "hard"): "58.7, 39.1, 46.7",
-}  # fmt: skip
-"""Scores of Claude, Gemini and GPT-4o, from table 1."""
 PUBLISHED_EXPLORATION: Mapping[tuple[str, str], float] = {
     ("baseline", "basic"): 0.27, ("baseline", "medium"): 0.46, ("baseline", "hard"): 0.35,
     ("horizon", "basic"): 0.23, ("horizon", "medium"): 0.26, ("horizon", "hard"): 0.41,
@@ -58,7 +51,7 @@ def scores(data: Data, options: Options) -> Result:
                   for key in ("estimate", "se", "low", "high")},
                "n": found["n"], "instances": matches["instance"].nunique(),
                "missing": int(matches["score"].isna().sum()),
-               "published": PUBLISHED_SCORES.get((game, str(matches["level"].iloc[0]).split(",")[0]))}  # fmt: skip
+               "published": _published(game, str(matches["level"].iloc[0]).split(",")[0])}  # fmt: skip
         if has_solved:
             solved = int(matches["solved"].fillna(False).sum())
             of = proportion(solved, len(matches), level=options.level)
@@ -79,6 +72,11 @@ def scores(data: Data, options: Options) -> Result:
     warnings = [f"{row['level']}, {row['agent']}: {row['missing']} matches have no score because no gain is possible."
                 for row in table.records if row["missing"]]  # fmt: skip
     return Result([table], numbers=table.numbers("{level}.{agent}"), warnings=warnings)
+
+
+def _published(game: str, level: str) -> str | None:
+    values = printed.SCORES.get((game, level))
+    return values and ", ".join(f"{value:.1f}" for value in values)
 
 
 def differences(rows: pd.DataFrame, column: str, *, level: float) -> pd.DataFrame:

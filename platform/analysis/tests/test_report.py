@@ -1,0 +1,77 @@
+"""The report answers first and folds the rest."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from analysis.command import analyse
+from analysis.options import Options
+from analysis.tests.building import dataset, match
+
+ANALYSES = ["general.attrition", "general.outcomes", "general.effects", "general.flow", "general.pay"]
+
+
+def study(folder: Path, *, pairs: int = 24) -> Path:
+    """Write a study in which people play against two models, each as the agent of a level of a factor."""
+    rng, rows, people = Random(1), [], []
+    for number in range(pairs):
+        model = ("endpoint:model-1", "endpoint:model-2")[number % 2]
+        frame = ("give", "take")[number // 2 % 2]
+        rows.append(match(
+            number, player_alice="human", participant_alice=f"p{number}", player_bob=model, seed=number,
+            cell=1 + number % 4, agent_bob=("careful", "daring")[number % 2], agent_bob_hash="ab12",
+            factor_partner=("careful", "daring")[number % 2], factor_frame=frame, payoffs_alice=rng.gauss(10, 2),
+        ))  # fmt: skip
+        people.append({"participant": f"p{number}", "person": f"p{number}", "role": "alice", "cell": 1 + number % 4,
+                       "version": 1, "stage": "in_dataset", "in_dataset": number > 0, "reasons": None,
+                       "factor_frame": frame, "factor_partner": ("careful", "daring")[number % 2]})  # fmt: skip
+    stages = [{"stage": name, "reached": pairs, "left": {}} for name in ("arrived", "consented", "in_dataset")]
+    return dataset(folder, {"matches": rows, "participants": people}, flow={"arrived": pairs, "stages": stages})
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory) -> str:
+    """Return the report of a small study."""
+    folder = tmp_path_factory.mktemp("report")
+    analyse([study(folder / "study")], folder / "out", only=ANALYSES, options=Options(draws=50), processes=1)
+    return (folder / "out" / "report.html").read_text(encoding="utf-8")
+
+
+def section(report: str, name: str) -> str:
+    return report.split(f'<section id="{name}">')[1].split("</section>")[0]
+
+
+def test_the_sections_are_in_the_order_of_the_questions(report):
+    assert re.findall(r'<section id="(\w+)">', report) == ["design", "robustness", "exploratory", "appendix"]
+    first = report[: report.index('<section id="design">')]
+    assert "No analysis was planned; everything below is exploratory." in first
+    assert "Author 2026" in first and "CC BY 4.0" in first and "24</strong> <span>matches" in first
+
+
+def test_the_design_shows_each_arm_from_randomised_to_analysed(report):
+    design = section(report, "design")
+    assert design.index("People by arm, from randomised to analysed") < design.index('id="general.attrition"')
+    assert "<dt>frame</dt><dd>give, take</dd>" in design
+
+
+def test_robustness_stands_side_by_side(report):
+    headings = re.findall(r'<th scope="col"[^>]*>([^<]+)</th>', section(report, "robustness"))
+    assert headings == ["Outcome", "Factor", "Level", "As above", "Lee bounds"]
+
+
+def test_exploratory_analyses_are_folded_with_their_estimates_in_a_line(report):
+    exploratory = section(report, "exploratory")
+    assert re.findall(r"<details([^>]*)>", exploratory) == [' id="general.outcomes"', ' id="general.effects"']
+    line = re.search(r'<span class="short">([^<]+)</span>', exploratory)
+    assert line and re.search(r"Payoffs alice: [\d.]+ \[[\d.]+, [\d.]+\]", line[1])
+    assert "<script" not in report and "general.pay" in section(report, "appendix")
+
+
+def test_readers_see_the_names_of_agents_and_arms(report):
+    shown = re.sub(r"<style>.*?</style>|Files: [^<]*", "", report, flags=re.DOTALL)
+    assert not re.search(r"endpoint:|cell \d|player_|factor_|config_|payoffs_", shown)
+    assert "careful" in shown and "frame: take · partner: daring" in shown
