@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from datetime import timedelta
+from typing import Any
 
 from django.utils import timezone
 
@@ -36,7 +37,7 @@ def heard(seat: Seat) -> bool:
     and gives a seat that an agent has meanwhile taken back from the next turn on.
     """
     assert seat.enrolment_id is not None
-    found = next(iter(Enrolment.objects.raw(_QUERY, [seat.pk, State.COMPLETED])), None)
+    found: Any = next(iter(Enrolment.objects.raw(_QUERY, [seat.pk, State.COMPLETED])), None)
     if found is None:
         return False
     last_seen_at, absence = found.last_seen_at, json.loads(found.absences).get(seat.role, {})

@@ -147,7 +147,7 @@ def open_match(
     if set(players) != set(configured.roles()):
         raise ValueError(f"seats {sorted(players)} do not fit the roles {sorted(configured.roles())}")
     play, events = games.play.start(configured, seed)
-    match = Match.objects.create(
+    match = Match(
         game=game,
         config=configured.config.model_dump(mode="json"),
         texts=dict(texts or {}),
@@ -156,9 +156,8 @@ def open_match(
         seed=seed,
         purpose=purpose,
         budget_of=budget_of,
-        snapshot=games.play.snapshot(play),
     )
-    seats = Seat.objects.bulk_create(
+    seats = [
         Seat(
             match=match,
             role=role,
@@ -171,12 +170,14 @@ def open_match(
             settings=player.settings.model_dump(mode="json", exclude_defaults=True),
         )
         for role, player in players.items()
-    )
+    ]
     line_up = line_up_in(match, seats)
-    cache_players(match, configured, line_up)
     change = Change.opening(match, play, events, line_up.agents)
     if match.driven:
         _let_scripts_play(change)
+    change.create()
+    Seat.objects.bulk_create(seats)
+    cache_players(match, configured, line_up._replace(match_id=match.pk))
     change.write()
     return match
 
