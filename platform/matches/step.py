@@ -64,8 +64,8 @@ class MatchStep(Step):
             services.prepare(game=self.step["game"], config=self.step["config"], seed=self.seed)
 
     def enter(self) -> None:
-        """Open the match on the first visit; the match of others, which the step does not describe, is open already."""
-        if not (self.is_new and "game" in self.step) and self.seat() is not None:
+        """Open the match on the first visit."""
+        if self.seat() is not None:
             return
         seed = self.seed
         players = _agents(self.step, seed)

@@ -188,7 +188,6 @@ def _take_answer(enrolment: Enrolment, data: Mapping[str, str]) -> None:
     enrolment.state = step.done_state or next_step.state
     changed = ["position", "state", "last_seen_at", "refusal", "display_name"]
     enrolment.save(update_fields=changed if enrolment.steps is original_steps else [*changed, "steps"])
-    next_step.is_new = True
     next_step.enter()
 
 

@@ -48,8 +48,6 @@ class Step(ABC):
         self.posted: Mapping[str, str] = {}
         self.errors: Mapping[str, str | Promise] = {}
         """The last refused answer and the reasons; `context` uses them when the page is shown again."""
-        self.is_new = False
-        """Whether the participant arrives here with this request."""
 
     @property
     @abstractmethod
