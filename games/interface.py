@@ -801,7 +801,7 @@ class Game(ABC, Generic[C, S]):
         """Return the configurations of a collection's stage `stage` (from 1), given the matches of earlier stages.
 
         Args:
-            results: per earlier match {config, agents, payoffs, metrics, records}, in the plan's order.
+            results: per earlier match {config, agents, payoffs, metrics, records, repetition}, in the plan's order.
         """
         raise NotImplementedError(f"{cls.key} has no stages")
 

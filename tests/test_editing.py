@@ -188,10 +188,15 @@ NAMES = """async () => {
             { stage: "page", name: "last", show_if: "wording in ['give', 'take'] and talk.short.agreement",
               text: "take {% if wording != 'take' %}{{ age }}{% endif %} 'take'" },
         ],
+        analysis: { hypotheses: [
+            { name: "framing", outcome: "talk.age_gap", adjust: ["before.age"], exclude: ["before.age < 18"],
+              contrast: { factors: ["wording", "horizon"], levels: [["take", "give"], ["short", "long"]] } },
+        ] },
     };
     tree.renameLevel(plan, "wording", "take", "grab");
     tree.renameLevel(plan, "horizon", "short", "brief");
     tree.renameQuestion(plan, "age", "years");
+    tree.renameFactor(plan, "horizon", "length");
     const renamed = tree.clone(plan);
     tree.removeLevel(plan, "wording", "give");
     tree.removeFactor(plan, "wording");
@@ -199,14 +204,23 @@ NAMES = """async () => {
 }"""
 
 
-def test_renamed_levels_and_questions_change_in_conditions_texts_cells_and_strata(desk: Page):
+def test_renamed_levels_and_questions_change_in_conditions_texts_cells_strata_and_hypotheses(desk: Page):
     renamed, left = desk.evaluate(NAMES)
     before, _block, last = renamed["journey"]
     assert before["show_if"] == "'grab' == wording and years > 3"
     assert last["show_if"] == "wording in ['give', 'grab'] and talk.brief.agreement"
     assert last["text"] == "take {% if wording != 'grab' %}{{ years }}{% endif %} 'take'"
     assert renamed["cells"] == {"listed": [{"wording": "grab"}, {"wording": "give"}], "strata": ["years"]}
-    assert left["cells"]["listed"] == [{}] and left["factors"].keys() == {"horizon"}
+    assert renamed["analysis"]["hypotheses"] == [
+        {
+            "name": "framing",
+            "outcome": "talk.age_gap",
+            "adjust": ["before.years"],
+            "exclude": ["before.years < 18"],
+            "contrast": {"factors": ["wording", "length"], "levels": [["grab", "give"], ["brief", "long"]]},
+        }
+    ]
+    assert left["cells"]["listed"] == [{}] and left["factors"].keys() == {"length"}
     assert left["journey"][1]["of"][0]["config"] == {"rounds": "grab"}
 
 
@@ -220,6 +234,33 @@ def test_a_fault_stands_at_its_control_and_level_and_the_list_leads_there(desk: 
     desk.get_by_text("to correct before launching").click()
     desk.locator("[data-faults]").get_by_role("button").first.click()
     expect(desk.get_by_label("Rounds: long")).to_be_focused()
+
+
+def test_a_hypothesis_is_planned_by_choosing(stack, desk: Page):
+    begin(desk)
+    vary(desk, "Rounds", "short, long")
+    part(desk, "Analysis")
+    press(desk, "Add: hypothesis")
+    fault = desk.locator("[data-at='analysis.hypotheses.0.contrast'] > .plan-fault")
+    expect(fault).to_contain_text("Compare one of these", timeout=researching.PATIENCE)
+    desk.get_by_label("Outcome").select_option("game.efficiency")
+    desk.get_by_label("Comparison", exact=True).select_option("two levels of a factor")
+    desk.get_by_label("Factor", exact=True).select_option("rounds")
+    desk.get_by_label("Estimate: this").select_option("long")
+    desk.get_by_label("minus this").select_option("short")
+    desk.get_by_label("Matches per level compared").fill("80")
+    desk.evaluate(UNFOLD)
+    photograph(desk, "editor-hypothesis")
+    save(desk)
+    saved = plan(stack, slug_of(desk))
+    (hypothesis,) = saved["analysis"]["hypotheses"]
+    assert hypothesis == {
+        "name": "hypothesis",
+        "outcome": "game.efficiency",
+        "contrast": {"factor": "rounds", "levels": ["long", "short"]},
+    }
+    assert saved["analysis"]["sample"] == {"per_arm": 80}
+    assert not [fault for fault in check(saved).faults if fault.at.startswith("analysis")]
 
 
 def test_a_removed_agent_is_missed_at_the_seat_that_it_had(desk: Page):
@@ -380,8 +421,11 @@ def test_every_part_is_accessible_and_fits_a_phone(desk: Page, scheme: str, rule
     press(desk, "Add: question")
     part(desk, "Cells and assignment")
     desk.get_by_label("Which combinations").select_option("listed")
+    part(desk, "Analysis")
+    press(desk, "Add: hypothesis")
+    desk.get_by_label("Comparison", exact=True).select_option("people and agents")
     parts = ["game Bargaining", "rounds short", "Title and time", "Agents", "Pay", "Disclosure", "Data quality"]
-    for name in [*parts, "Entry", "Cells and assignment", "Consent", "page", "questions", "block"]:
+    for name in [*parts, "Analysis", "Entry", "Cells and assignment", "Consent", "page", "questions", "block"]:
         part(desk, name)
         desk.evaluate(UNFOLD)
         photograph(desk, f"editor-{name}")

@@ -116,7 +116,8 @@ class ItemAuction(ItemAuctionCore):
         """Return the keys of others' budgets, objectives and overestimates.
 
         True values and a bidder's overestimate affect only that bidder's estimate, so the contract tests compare
-        pairs of configurations with equal estimates instead (`examples.py`). The rule bidder knows its own limit.
+        pairs of configurations with equal estimates instead (`examples.py`). The rule bidder knows its own limit. Who
+        leads after a tie becomes known when it happens.
         """
         own_seat = number_of(role) - 1
         return frozenset(

@@ -25,6 +25,9 @@ from games.words import number, percent
 Array = NDArray[np.float64]
 MAX_SEATS = 4
 """Maximum number of seats for which a meta-game is computed: its tensor has one dimension per seat."""
+FEWEST_RUNS, DRAWS, MAX_GAMES = 5, 100, 2
+"""Runs needed for intervals of ratings, draws of the bootstrap, and games for which a page computes them."""
+ROUNDING = 1e-6
 
 
 @dataclass(frozen=True)
@@ -36,6 +39,7 @@ class Tournament:
         meta: points of a type (first dimension) against its co-players' types (the others); None if some types have
             never met, in reputation games, and above `MAX_SEATS` seats.
         path: each type's share of the population at each step of the replicator dynamics; the first row is the start.
+        intervals: of the ratings, by `rating_intervals`.
         score: the population-weighted payoff after the dynamics, normalised if the game has reference payoffs.
     """
 
@@ -46,6 +50,7 @@ class Tournament:
     meta: Array | None
     path: Array | None
     ratings: Mapping[str, float]
+    intervals: Mapping[str, tuple[float, float]]
     score: float | None
 
     def matrix(self) -> Array | None:
@@ -53,12 +58,14 @@ class Tournament:
         return None if self.meta is None else np.asarray(self.meta.mean(axis=tuple(range(2, self.meta.ndim))))
 
 
-def tournament(game: Any, matches: Sequence[Mapping[str, Any]]) -> Tournament:
+def tournament(game: Any, matches: Sequence[Mapping[str, Any]], *, draws: int = 0) -> Tournament:
     """Return the results of the finished matches of one configured game.
 
     Args:
         game: the configured `SocialDilemma`.
-        matches: per match {agents: {role: label}, payoffs: {role: points}, records: rows as in `rounds.csv`}.
+        matches: per match {agents: {role: label}, payoffs: {role: points}, records: rows as in `rounds.csv`,
+            repetition}.
+        draws: of the bootstrap; without any, ratings have no intervals.
     """
     roles = game.roles()
     points: dict[str, list[float]] = defaultdict(list)
@@ -89,8 +96,30 @@ def tournament(game: Any, matches: Sequence[Mapping[str, Any]]) -> Tournament:
         meta=meta,
         path=path,
         ratings={} if meta is None else dict(zip(types, deviation_ratings(meta), strict=True)),
+        intervals={} if meta is None or not draws else rating_intervals(roles, matches, types, draws),
         score=score,
     )
+
+
+def rating_intervals(
+    roles: Sequence[str], matches: Sequence[Mapping[str, Any]], types: Sequence[str], draws: int
+) -> dict[str, tuple[float, float]]:
+    """Return percentile bootstrap intervals (95 %) of the deviation ratings, over runs.
+
+    A run is a repetition in which all types met. Without five there are none; nor of ratings that never vary.
+    """
+    runs: dict[int | None, list[tuple[list[str], list[float]]]] = defaultdict(list)
+    for match in matches:
+        seated = [match["agents"][role] for role in roles], [match["payoffs"][role] for role in roles]
+        runs[match.get("repetition")].append(seated)
+    games = [game for run in runs.values() if (game := meta_game(run, types)) is not None]
+    if len(games) < FEWEST_RUNS or all(np.array_equal(game, games[0]) for game in games):
+        return {}  # the second condition saves seconds
+    chosen = np.random.default_rng(1).integers(0, len(games), size=(draws, len(games)))
+    drawn = [deviation_ratings(np.mean([games[run] for run in of_draw], axis=0)) for of_draw in chosen]
+    low, high = np.quantile(drawn, [0.025, 0.975], axis=0)
+    ends = zip(types, low.tolist(), high.tolist(), strict=True)
+    return {label: (first, last) for label, first, last in ends if last - first > ROUNDING}
 
 
 # ---- on a collection's page ---------------------------------------------------------------------------
@@ -103,13 +132,16 @@ def results(game_class: type[Any], matches: Iterable[Mapping[str, Any]]) -> list
 
     Args:
         game_class: the game to which the configurations belong.
-        matches: per match {config, agents, payoffs, records}, as `Game.stage_configurations` receives them.
+        matches: per match {config, agents, payoffs, records, repetition}, as `Game.stage_configurations` receives them.
     """
     groups: dict[str, list[Mapping[str, Any]]] = defaultdict(list)
     for match in matches:
         groups[json.dumps(match["config"], sort_keys=True)].append(match)
     games = [configure(game_class, group[0]["config"]) for group in groups.values()]
-    outcomes = [(game, tournament(game, group)) for game, group in zip(games, groups.values(), strict=True)]
+    draws = DRAWS if len(games) <= MAX_GAMES else 0
+    outcomes = [
+        (game, tournament(game, group, draws=draws)) for game, group in zip(games, groups.values(), strict=True)
+    ]
     blocks: list[Block] = [*_leaderboard(outcomes)]
     for number_of_game, (game, outcome) in enumerate(outcomes, start=1):
         blocks += _blocks(game, outcome, str(number_of_game))
@@ -148,25 +180,42 @@ def _name(game: Any) -> str:
     return f"{game.config.base_game} · {game.mechanism}".replace("_", " ")
 
 
+def _rating(outcome: Tournament, label: str) -> str:
+    if label not in outcome.ratings:
+        return "–"
+    shown = number(outcome.ratings[label])
+    if label not in outcome.intervals:
+        return shown
+    low, high = map(number, outcome.intervals[label])
+    return _("{value} ({low} to {high})").format(value=shown, low=low, high=high)
+
+
 def _blocks(game: Any, outcome: Tournament, key: str) -> Iterator[Block]:
     name = _name(game)
     score = "–" if outcome.score is None else number(outcome.score)
+    without = _("none: they need five repetitions that differ; with more than two games, see the report")
     yield Facts(
         f"tournament_{key}",
         name,
         (
             Fact("matches", _("Finished matches"), outcome.matches, f"{outcome.matches:,}"),
             Fact("score", _("Population-weighted score after the dynamics"), outcome.score, score),
+            *(
+                [Fact("intervals", _("Intervals of deviation ratings"), None, without)]
+                if outcome.ratings and not outcome.intervals
+                else []
+            ),
         ),
     )
     final = {} if outcome.path is None else dict(zip(outcome.types, outcome.path[-1].tolist(), strict=True))
-    columns = (_("Agent"), _("Mean points"), _("Cooperation"), _("Deviation rating"), _("Share at the end"))
+    rating = _("Deviation rating (95% interval over repetitions)") if outcome.intervals else _("Deviation rating")
+    columns = (_("Agent"), _("Mean points"), _("Cooperation"), rating, _("Share at the end"))
     rows = tuple(
         (
             label,
             number(outcome.mean_payoff[label]),
             "–" if (share := outcome.cooperation[label]) is None else percent(round(share, 4)),
-            number(outcome.ratings[label]) if label in outcome.ratings else "–",
+            _rating(outcome, label),
             percent(round(final[label], 4)) if label in final else "–",
         )
         for label in outcome.types

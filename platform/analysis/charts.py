@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import wraps
 from html import escape
 from math import ceil
@@ -17,6 +17,7 @@ from statistics import median
 from typing import Any, ParamSpec
 
 from analysis.data import label
+from analysis.fitting import fitted, lines_of
 from analysis.naming import Names
 from analysis.tables import Chart, Mark, Table, records
 from analysis.toolbox.numbers import finite
@@ -29,10 +30,10 @@ SHAPES = tuple(tokens.mark_path(number) for number in range(1, tokens.SEATS + 1)
 DASHES = ([1, 0], [7, 3], [2, 2], [9, 2, 2, 2], [4, 4], [12, 3], [1, 4], [9, 2, 2, 2, 2, 2])
 MAX_SERIES = len(COLOURS)
 WIDTH, WIDE, NARROW = 460, 620, 280
-LONG_LABEL, LABEL_LIMIT = 34, 420
-"""Characters of a category's name above which panels are stacked, and pixels after which the name is cut off."""
-STEP, OFFSET_STEP = 22, 14
-"""Height of a category, and of each series in one."""
+LONG_LABEL, LEGEND_WIDTH = 34, 84
+"""Characters of a category's name above which panels are stacked, and of a row of a legend."""
+STEP, OFFSET_STEP, LINE = 22, 14, 15
+"""Height of a category, of each series in one, and of each further line of its name."""
 INK, QUIET, GRID, CARD = (tokens.colour(name) for name in ("ink", "muted", "line", "card"))
 ACCENT, SECOND = tokens.colour("accent"), tokens.colour("second")
 """What is drawn without categories, and what stands out from it."""
@@ -52,6 +53,8 @@ GRID_POINTS = 60
 """Number of points at which a violin's density is computed."""
 
 _TAG = re.compile(r'<[a-z](?:"[^"]*"|[^">])*>')
+_CONTROL = dict.fromkeys({*range(32)} - {9, 10, 13})
+"""Characters that XML has no place for."""
 _ROLES = re.compile(r'\s(?:role|aria-[a-z]+)="[^"]*"')
 
 
@@ -63,10 +66,6 @@ class Figure:
     title: str
     spec: Mapping[str, Any]
     alt: str
-
-    def named(self, names: Names) -> Figure:
-        """Return the figure with the researcher's names."""
-        return Figure(self.name, names(self.title), names.within(self.spec), names(self.alt))
 
     def svg(self) -> str:
         """Return the figure as SVG, with a title and a description for screen readers."""
@@ -108,11 +107,16 @@ class _Plot:
     """
 
     def __init__(self, table: Table, chart: Chart) -> None:
-        self.table, self.chart, self.kind = table, chart, KINDS[chart.mark]
+        named = table.names
+        self.table, self.kind = table, KINDS[chart.mark]
+        self.chart = chart = replace(
+            chart, players=[named(name) for name in chart.players], titles=_each(chart.titles, named),
+            order={channel: [named(name) for name in order] for channel, order in chart.order.items()},
+        )  # fmt: skip
         self.names = {channel: getattr(chart, channel) for channel in ("x", "y", "colour", "facet", "size", "label")}
         self.names[self.kind.value] = self.value = self.names[self.kind.value] or self.kind.default
-        self.title = chart.title or table.title
-        rows = table.records if chart.rows is None else _rows(chart.rows)
+        self.title = named(chart.title or table.title)
+        rows = [_each(row, named) for row in (table.records if chart.rows is None else _rows(chart.rows))]
         for channel, most in chart.most.items():
             categories, column = _distinct(rows, self.names[channel]), table.column(self.names[channel])
             if len(categories) > most:
@@ -164,7 +168,7 @@ class _Plot:
         """Return the title of a channel's axis: the chart's, or else its column's heading; categories have none."""
         column = self.table.column(self.names[channel])
         is_named = channel == self.kind.value or (self.kind.two_axes and channel in ("x", "y"))
-        return self.chart.titles.get(channel, column.heading if column and is_named else "")
+        return self.chart.titles.get(channel, self.table.names(column.heading) if column and is_named else "")
 
     def axis(self, channel: str, name: str = "") -> Any:
         """Return the encoding of numbers on an axis, by default those of its channel."""
@@ -201,7 +205,8 @@ class _Plot:
         """Return a chart with the categories from top to bottom, and the series of each, if any, side by side."""
         import altair as alt
 
-        y = alt.Y(_key(self.names["y"]), type="nominal", sort=self.labels, title=self.heading("y") or None)
+        y = alt.Y(_key(self.names["y"]), type="nominal", sort=self.labels, title=self.heading("y") or None,
+                  axis=alt.Axis(labelExpr=_in_lines(self.labels)))  # fmt: skip
         chart: Any = alt.Chart().encode(y=y)
         if not self.series or self.chart.stacked:
             return chart
@@ -224,7 +229,9 @@ class _Plot:
         players = list(self.chart.players)
         places = [players.index(name) for name in series] if set(series) <= set(players) else range(len(series))
         turns = [place if channel == "color" else place + place // len(COLOURS) for place in places]
-        shown = {"legend": alt.Legend(symbolOpacity=1) if legend else None} if channel == "color" else {}
+        columns = max(1, min(3, LEGEND_WIDTH // max(map(len, series), default=1)))
+        legend_of = alt.Legend(symbolOpacity=1, columns=columns) if legend else None
+        shown = {"legend": legend_of} if channel == "color" else {}
         scale = alt.Scale(domain=list(series), range=[values[turn % len(values)] for turn in turns])
         return kind(_key(key), type="nominal", sort=list(series), title=None, scale=scale, **shown)
 
@@ -247,18 +254,25 @@ class _Plot:
             columns = 1
         columns = min(columns, len(self.panels)) if self.panels else 1
         height: Any = kind.height
+        if of_categories:
+            height += LINE * (max((len(lines_of(label)) for label in self.labels), default=1) - 1)
         if chart.mark == "heat_map":
             height = alt.Step(height)
         elif chart.mark == "violins":
             height *= max(1, len(self.labels))
         elif of_categories:
             grouped = self.series and not chart.stacked
-            height = alt.Step(OFFSET_STEP, **{"for": "offset"}) if grouped else alt.Step(height)
+            height = (
+                alt.Step(max(OFFSET_STEP, height / len(self.series)), **{"for": "offset"})
+                if grouped
+                else alt.Step(height)
+            )
         width: Any = alt.Step(kind.width) if chart.mark == "heat_map" else kind.width
         plot: Any = alt.layer(*layers).properties(width=width or (WIDTH if columns <= 1 else NARROW), height=height)
         data = alt.NamedData("rows")
         if facet:
-            header = alt.Header(title=None, labelFontWeight="bold", labelFontSize=13, labelColor=INK, labelLimit=300)
+            header = alt.Header(title=None, labelFontWeight="bold", labelFontSize=13, labelColor=INK, labelLimit=0,
+                                labelExpr=_in_lines(self.panels))  # fmt: skip
             of_panels = alt.Facet(_key(facet), type="nominal", sort=self.panels, header=header)
             same = kind.same_scale if chart.same_scale is None else chart.same_scale
             x, y = ("shared" if is_same else "independent" for is_same in (same, same_labels))
@@ -399,8 +413,8 @@ def _violins(plot: _Plot) -> list[Any]:
     import altair as alt
 
     plot.rows = [*_outlines(plot)]
-    names = alt.Axis(values=list(range(len(plot.labels))), labelExpr=f"{json.dumps(plot.labels)}[datum.value]",
-                     grid=False)  # fmt: skip
+    shown = json.dumps([*map(lines_of, plot.labels)])
+    names = alt.Axis(values=list(range(len(plot.labels))), labelExpr=f"{shown}[datum.value]", grid=False)
     scale = alt.Scale(domain=[len(plot.labels) - 0.5, -0.5], nice=False)
     top, centre = alt.Y("top:Q", title=None, axis=names, scale=scale), alt.Y("at:Q", axis=names, title=None)
     category = alt.Detail(_key(plot.names["y"]), type="nominal")
@@ -590,14 +604,14 @@ def figure_from_chart(
         alt_text: the kind of chart, axes, groups, n and extremes.
         values: the data, if the chart only refers to them by name; Altair would copy data inside a chart many times.
     """
-    chart = chart.configure(background=CARD, font=FONT, padding={"left": 26, "right": 14, "top": 8, "bottom": 8})
+    chart = chart.configure(background=CARD, font=FONT, padding={"left": 8, "right": 14, "top": 8, "bottom": 8})
     chart = chart.configure_view(stroke=None).configure_mark(color=ACCENT).configure_axis(
         labelFontSize=12, titleFontSize=13, labelColor=INK, titleColor=INK, titleFontWeight="normal", gridColor=GRID,
-        domainColor=QUIET, tickColor=QUIET, labelLimit=LABEL_LIMIT, titlePadding=10,
+        domainColor=QUIET, tickColor=QUIET, labelLimit=0, titlePadding=10,
     )  # fmt: skip
     chart = chart.configure_legend(
-        labelFontSize=12, titleFontSize=12, titleFontWeight="normal", labelColor=INK, titleColor=INK, labelLimit=260,
-        orient="bottom", columns=3, symbolSize=90, symbolStrokeWidth=2,
+        labelFontSize=12, titleFontSize=12, titleFontWeight="normal", labelColor=INK, titleColor=INK, labelLimit=0,
+        orient="bottom", columns=3, columnPadding=40, symbolSize=90, symbolStrokeWidth=2,
     )  # fmt: skip
     chart = chart.configure_axisQuantitative(labelOverlap="greedy", labelSeparation=8, tickCount=6)
     spec = chart.to_dict(validate=False)
@@ -610,10 +624,11 @@ def rendered_svg(figure: Figure) -> str:
     """Return the figure as SVG with one role, title and description instead of the renderer's role for every mark."""
     import vl_convert
 
-    plain_svg = _TAG.sub(lambda tag: _ROLES.sub("", tag[0]), vl_convert.vegalite_to_svg(dict(figure.spec)))
+    svg = vl_convert.vegalite_to_svg(dict(figure.spec)).translate(_CONTROL)
+    plain_svg = _TAG.sub(lambda tag: _ROLES.sub("", tag[0]), svg)
     head, rest = plain_svg.split(">", 1)
     tagged = f'{head} role="img"><title>{escape(figure.title)}</title><desc>{escape(figure.alt)}</desc>'
-    return tagged + rest
+    return fitted(tagged + rest)
 
 
 def png(svg: str) -> bytes:
@@ -624,8 +639,18 @@ def png(svg: str) -> bytes:
     return image
 
 
+def _each(row: Mapping[str, Any], names: Names) -> Row:
+    return {key: names(value) if isinstance(value, str) else value for key, value in row.items()}
+
+
 def _rows(rows: Any) -> list[Row]:
     return list(rows) if isinstance(rows, Sequence) else records(rows)
+
+
+def _in_lines(labels: Sequence[str]) -> str:
+    """Return the expression that shows long names of categories in lines."""
+    lines = {label: lines for label in labels if len(lines := lines_of(label)) > 1}
+    return f"{json.dumps(lines)}[datum.value] || datum.label" if lines else "datum.label"
 
 
 def _distinct(rows: Iterable[Mapping[str, Any]], key: str) -> list[str]:

@@ -129,6 +129,7 @@ def analyse(
     from analysis import output
     from analysis.data import load
     from analysis.processes import fork_is_possible, in_two
+    from analysis.readers import names_of
     from analysis.registry import select_analyses
     from analysis.report import stamp
     from analysis.running import run_analysis
@@ -138,6 +139,7 @@ def analyse(
     output.check_target(to, replace=replace)
     data = load(*datasets, allow_modified=allow_modified)
     data.precompute()
+    names_of(data)
     warning = stamp(data)
     forked = processes > 1 and data.size >= MIN_MATCHES_FOR_FORK and fork_is_possible()
 

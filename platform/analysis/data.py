@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -18,9 +18,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from analysis.errors import DataError
-
-if TYPE_CHECKING:
-    from analysis.naming import Names
+from analysis.naming import Names
 
 MANIFEST = "manifest.json"
 FORMAT, FORMAT_VERSION = "parley-dataset", 6
@@ -167,6 +165,7 @@ class Data:
     Attributes:
         invalid_values: number of such values by (table, column).
         used_columns: every (table, column) used since the set was last cleared.
+        reader_names: set by `readers.names_of`.
         everything: whether rows of excluded matches are in every table, if the dataset was exported with them.
     """
 
@@ -174,6 +173,7 @@ class Data:
     invalid_values: Counter[tuple[str, str]] = field(default_factory=Counter)
     used_columns: set[tuple[str, str]] = field(default_factory=set)
     everything: bool = False
+    reader_names: Names | None = None
     _columns: dict[tuple[str, str], Any] = field(default_factory=dict)
 
     # ---- metadata
@@ -421,13 +421,6 @@ class Data:
         players: pd.DataFrame = name.mask(played["player"] == "").unstack(level=0).reindex(columns=self.roles)
         return players.astype("str")
 
-    @cached_property
-    def reader_names(self) -> Names:
-        """The researcher's names, which readers see instead of the files' keys."""
-        from analysis.naming import names_of
-
-        return names_of(self)
-
     def labels(self, role: str) -> pd.DataFrame:
         """Return the player, label and hash in a role as text; "" if missing."""
         names = {"player": f"player_{role}", "label": f"agent_{role}", "hash": f"agent_{role}_hash"}
@@ -539,7 +532,7 @@ class Data:
         """Compute the values that analyses share, so that `used_columns` does not depend on the order of analyses."""
         if self.size:
             for name in ("games", "roles", "outcomes", "varying", "constant", "players_by_role", "players",
-                         "replays", "clusters", "reader_names"):  # fmt: skip
+                         "replays", "clusters"):  # fmt: skip
                 getattr(self, name)
 
 

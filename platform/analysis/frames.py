@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -176,6 +177,20 @@ def level_text(value: Any) -> str:
     if isinstance(value, float):
         return f"{value:.10g}"
     return str(value)
+
+
+def factors_and_levels(term: str, factors: Iterable[str]) -> tuple[list[str], list[str]]:
+    """Return the factors of a term of a regression on them with their levels; none for others, such as "Intercept"."""
+    pieces = re.split(f"(?:^|:)({'|'.join(map(re.escape, factors))})=", term)
+    return pieces[1::2], pieces[2::2]
+
+
+def arms_of(people: pd.DataFrame) -> pd.Series:
+    """Return the arm of each participant from `cell`, `version` and `dataset`: a key, such as "cell 1"."""
+    arm = people["cell"].map(level_text)
+    if people["version"].nunique() > 1 or people["dataset"].nunique() > 1:
+        arm = people["version"].map(level_text) + "." + arm
+    return "cell " + (people["dataset"].astype("str") + " " + arm if people["dataset"].nunique() > 1 else arm)
 
 
 def _numbers(data: Data, table: str, columns: Sequence[str]) -> pd.DataFrame:
@@ -399,6 +414,26 @@ def shares(frame: pd.DataFrame, by: Sequence[str], flag: str, *, level: float) -
     rows = estimates(frame, by, flag, share=True, level=level).sort_values([*by], key=ranks, kind="stable")
     number = (rows["estimate"] * rows["n"]).round().fillna(0).astype("int64")
     return rows[[*by, *IN_SHORT]].assign(number=number).reset_index(drop=True)
+
+
+def distribution(
+    frame: pd.DataFrame, by: Sequence[str], of: str, *, level: float, order: Sequence[Any] | None = None
+) -> pd.DataFrame:
+    """Return the share of each value of a column in each group, in the order of levels and then of values.
+
+    Args:
+        order: the values, whether they occur or not; by default those that occur, sorted.
+
+    Returns:
+        the levels and the value with n, estimate, se, low, high, clusters, note, and `k`, the number of rows.
+    """
+    known = frame.dropna(subset=[*by, of])
+    values = sorted(set(known[of])) if order is None else order
+    found = [shares(known.assign(here=known[of].eq(value).astype(float)), by, "here", level=level)
+             .assign(**{of: value, "place": place}) for place, value in enumerate(values)]  # fmt: skip
+    rows = pd.concat(found).rename(columns={"number": "k"})
+    return rows.sort_values([*by, "place"], key=lambda column: column if column.name == "place" else ranks(column),
+                            kind="stable").drop(columns="place").reset_index(drop=True)  # fmt: skip
 
 
 def shares_by_each(frame: pd.DataFrame, flag: str, factors: Mapping[str, str], *, level: float) -> pd.DataFrame:

@@ -1,4 +1,4 @@
-"""What readers see instead of the keys in the files: the researcher's names for agents and arms, the game's for seats.
+"""What readers see instead of the keys in the files: the researcher's names of agents and arms, the game's of seats.
 
 Files for programs (CSV, the keys of results.json) keep the keys.
 """
@@ -6,15 +6,8 @@ Files for programs (CSV, the keys of results.json) keep the keys.
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Mapping
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
-
-from analysis.errors import SkippedError
-
-if TYPE_CHECKING:
-    from analysis.data import Data
 
 BETWEEN = " · "
 """What stands between the levels of several factors."""
@@ -36,7 +29,7 @@ class Names:
     def _pattern(self) -> re.Pattern[str] | None:
         parts = []
         for keys, before, after in (
-            (self.anywhere, r"(?<![\w:.-])", r"(?![\w:-]|\.\w)"),
+            (self.anywhere, r"(?<![\w:.-])", r"(?![\w-]|[.:]\w)"),
             (self.alone, rf"(?:^|(?<=: )|(?<={BETWEEN}))", rf"(?=$|{BETWEEN})"),
         ):
             if keys:
@@ -47,52 +40,6 @@ class Names:
     def __call__(self, text: str) -> str:
         return self._pattern.sub(lambda key: self.names[key[0]], text) if self._pattern else text
 
-    def within(self, value: Any) -> Any:
-        """Return a chart's specification with names in its texts; keys and names of fields stay."""
-        if isinstance(value, str):
-            return self(value)
-        if isinstance(value, Mapping):
-            return {key: item if key == "field" else self.within(item) for key, item in value.items()}
-        return [self.within(item) for item in value] if isinstance(value, list) else value
-
 
 KEYS = Names()
 """Keys as they are."""
-
-
-def names_of(data: Data) -> Names:
-    """Return the names of a dataset's agents, arms and seats."""
-    roles = {role: name for role in data.roles if (name := data.role_name(role)) != role}
-    return Names({**_arms(data), **_agents(data)}, roles)
-
-
-def _agents(data: Data) -> dict[str, str]:
-    """Return the label of each model or script; if labels are shared, with what is asked."""
-    frames = [data.labels(role) for role in data.roles]
-    pairs = {pair for frame in frames for pair in zip(frame["player"], frame["label"], strict=True) if ":" in pair[0]}
-    labels: dict[str, set[str]] = {}
-    for player, label in pairs:
-        labels.setdefault(player, set()).add(label)
-    short = {player: player.partition(":")[2] for player in labels}
-    names = {player: found.copy().pop() if len(found) == 1 else short[player] for player, found in labels.items()}
-    names = {player: short[player] if name == player else name for player, name in names.items()}
-    used = Counter(names.values())
-    return {player: name if used[name] == 1 else f"{name} ({player if name == short[player] else short[player]})"
-            for player, name in sorted(names.items())}  # fmt: skip
-
-
-def _arms(data: Data) -> dict[str, str]:
-    """Return the levels of the factors that make each arm, if they distinguish the arms."""
-    from analysis.general.people import participants
-
-    factors = data.treatments("participants")
-    if not factors or not data.has("participants", "cell", "version", "in_dataset"):
-        return {}
-    try:
-        arms = participants(data)[["arm", *factors]].drop_duplicates()
-    except SkippedError:
-        return {}
-    if arms["arm"].duplicated().any() or arms[factors].duplicated().any():
-        return {}
-    return {row["arm"]: BETWEEN.join(f"{data.heading(name)}: {row[name]}" for name in factors)
-            for row in arms.to_dict("records")}  # fmt: skip

@@ -15,6 +15,8 @@ from analysis import charts
 from analysis.data import Data, plain
 from analysis.errors import DataError
 from analysis.options import Options
+from analysis.planned import methods
+from analysis.planned.replicate import PYTHON, R, scripts
 from analysis.report import render_report
 from analysis.results import Outcome
 from analysis.tables import csv_bytes, html_page, latex_table
@@ -49,7 +51,7 @@ def check_target(to: Path, *, replace: bool) -> None:
 
 def _is_output(path: Path) -> bool:
     if len(path.parts) == 1:
-        return path.name in (REPORT, RESULTS)
+        return path.name in (REPORT, RESULTS, PYTHON, R, methods.FILE)
     return len(path.parts) == 2 and path.suffix in ENDINGS.get(path.parts[0], ())
 
 
@@ -126,6 +128,9 @@ def write_report(
     software = ", ".join(f"{name} {number}" for name, number in versions().items())
     page = render_report(data, outcomes, options, drawings, software)
     (directory / REPORT).write_text(page, encoding="utf-8", newline="\n")
+    draft = methods.methods(data, outcomes, options, versions())
+    for name, text in {methods.FILE: draft, **scripts(data, outcomes, options)}.items():
+        (directory / name).write_text(text, encoding="utf-8", newline="\n")
     results = json.dumps(_results(data, outcomes, options), ensure_ascii=False, indent=1, allow_nan=False)
     (directory / RESULTS).write_text(results + "\n", encoding="utf-8", newline="\n")
 

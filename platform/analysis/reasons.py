@@ -1,9 +1,13 @@
-"""Why participants and matches are excluded, in few words; `exports.gate` explains the reasons."""
+"""How far people got, and why they and matches are excluded, in few words; `exports.gate` explains the reasons."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
+STAGES: Mapping[str, str] = {
+    "arrived": "Arrived", "consented": "Consented", "instructed": "Read the instructions", "began": "Began the game",
+    "finished": "Finished the game", "completed": "Completed", "in_dataset": "In the dataset",
+}  # fmt: skip
 REASONS: Mapping[str, str] = {
     "failed_code_word": "wrong code word", "failed_quiz": "failed the quiz",
     "failed_comprehension": "failed the comprehension quiz", "timed_out": "timed out",

@@ -1,7 +1,7 @@
 """All analyses, discovered automatically: general ones, those of published systems, and those of games.
 
-A module that declares the list `ANALYSES` is found in `analysis/general/`, in `analysis/published/`, and as
-`games/<game>/analyses.py`. The package imports nothing else from the platform.
+A module that declares the list `ANALYSES` is found in `analysis/general/`, `analysis/planned/`, `analysis/published/`,
+and as `games/<game>/analyses.py`. The package imports nothing else from the platform.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def select_analyses(only: list[str] | None = None, system: str = "") -> list[Ana
 
 
 def _modules() -> Iterator[str]:
-    for package in ("general", "published"):
+    for package in ("general", "planned", "published"):
         for path in sorted((HERE / package).iterdir()):
             name = path.stem
             source = path / "__init__.py" if path.is_dir() else path

@@ -9,6 +9,8 @@ from typing import Any
 from analysis.data import Data
 from analysis.frames import level_text, sorted_levels
 from analysis.options import Options
+from analysis.planned.first_page import first_page
+from analysis.readers import names_of
 from analysis.reasons import reason
 from analysis.results import Outcome
 from analysis.summaries import in_short, side_by_side
@@ -21,10 +23,6 @@ MAX_ROWS, MAX_ARMS, MAX_LEVELS = 40, 12, 12
 DESIGN = ("general.flow", "general.attrition", "general.balance", "general.checks")
 PLANNED = "general.confirmatory"
 """The analyses that say how the design worked, and the one that answers the planned questions."""
-STAGES: Mapping[str, str] = {
-    "arrived": "Arrived", "consented": "Consented", "instructed": "Read the instructions", "began": "Began the game",
-    "finished": "Finished the game", "completed": "Completed", "in_dataset": "In the dataset",
-}  # fmt: skip
 
 
 def render_report(
@@ -44,6 +42,7 @@ def render_report(
     arms = by_id["general.attrition"].tables["arms"] if "general.attrition" in by_id else None
     of_design = [sections.pop(name) for name in DESIGN if name in sections]
     drawn_flow = of_design[0].pop("figures") if "general.flow" in by_id else []
+    planned = [sections.pop(PLANNED) | {"figures": []}] if PLANNED in sections else []  # drawn on the first page
     robustness = [table for outcome in by_id.values() if (table := side_by_side(outcome))]
     html: str = page.render(
         tokens=Markup(tokens.FILE.read_text(encoding="utf-8").strip()),
@@ -55,14 +54,13 @@ def render_report(
         counts=_counts(data),
         about=list(_about(data)),
         first=first_parts(data, outcomes),
-        planned=[sections[PLANNED]] if PLANNED in sections else [],
+        planned=planned,
         design=list(_design(data, by_id)),
-        losses=by_id["general.attrition"].result.warnings if arms else [],
         arms=[Markup(html_table(arms, MAX_ARMS))] if arms else [],
         flow=drawn_flow,
         of_design=of_design,
         robustness=[Markup(html_table(table)) for table in robustness],
-        done=[section for name, section in sections.items() if name != PLANNED],
+        done=[*sections.values()],
         skipped=list(_skipped(outcomes)),
         failed=[f"{outcome.analysis.title} ({outcome.analysis.id}) failed: {outcome.reason}"
                 for outcome in outcomes if outcome.status == "failed"],
@@ -74,9 +72,7 @@ def render_report(
 
 def first_parts(data: Data, outcomes: Sequence[Outcome]) -> list[Any]:
     """Return what stands before the design, as HTML: the answers to the planned questions."""
-    from markupsafe import Markup
-
-    return [Markup('<p class="statement">No analysis was planned; everything below is exploratory.</p>')]
+    return [first_page(data, outcomes).html()]
 
 
 def stamp(data: Data) -> str:
@@ -129,7 +125,7 @@ def _design(data: Data, done: Mapping[str, Outcome]) -> Iterator[tuple[str, str]
     for name in data.varying:
         yield data.heading(name), _listed(map(level_text, data.column("matches", name).unique()))
     for role in data.roles:
-        yield data.role_name(role), data.reader_names(_listed(data.players_by_role[role].dropna().unique()))
+        yield data.role_name(role), names_of(data)(_listed(data.players_by_role[role].dropna().unique()))
     matches = data.flow_counts["matches"]
     if matches["seen"]:
         excluded = sorted(matches["excluded"].items(), key=lambda item: (-item[1], item[0]))
@@ -137,9 +133,12 @@ def _design(data: Data, done: Mapping[str, Outcome]) -> Iterator[tuple[str, str]
                  f"{matches['in_dataset']:,} in the dataset"]  # fmt: skip
         yield "Matches", "; ".join([*parts, *([f"{n:,} unverified" for n in [matches["unverified"]] if n])])
     if "general.attrition" in done and (tests := done["general.attrition"].tables.get("tests")):
-        for test in tests.records[:1]:
-            p = f" (p = {formatted(test['p'], 'p')}, {test['test']})".replace("= <", "<") if test["p"] else ""
-            yield "Attrition", f"By {test['factor'].lower()}, of {test['of']}: {test['verdict']}{p}"
+        verdicts = []
+        for test in tests.records:
+            if test["of"] == tests.records[0]["of"]:
+                p = f" (p = {formatted(test['p'], 'p')}, {test['test']})".replace("= <", "<") if test["p"] else ""
+                verdicts.append(f"by {test['factor'].lower()}: {test['verdict']}{p}")
+        yield "Attrition", f"Of {tests.records[0]['of']}, {'; '.join(verdicts)}"
 
 
 def _listed(values: Iterable[str]) -> str:

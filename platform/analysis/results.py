@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from analysis import charts
 from analysis.charts import Figure
 from analysis.data import Data
+from analysis.naming import Names
 from analysis.options import Options
 from analysis.tables import Table
 
@@ -24,7 +25,7 @@ class Result:
     """The result of an analysis.
 
     Attributes:
-        tables, figures: given as sequences, stored by name; the figures of tables' charts come first.
+        tables, figures: given as sequences, stored by name; `draw` adds those of the tables' charts.
         numbers: the main estimates by name, each with those of estimate, se, low, high, p, n and clusters that exist.
         n: numbers of matches, decisions, people and clusters; by default, those of the whole dataset.
         warnings: sentences for the report.
@@ -37,9 +38,14 @@ class Result:
     warnings: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.tables = _named(self.tables)
+        self.tables, self.figures = _named(self.tables), _named(self.figures)
+
+    def draw(self, names: Names) -> None:
+        """Draw the tables' charts, before the other figures; readers see these names."""
+        self.tables = {key: replace(table, names=names) for key, table in self.tables.items()}
         drawn = (charts.drawn(table, chart) for table in self.tables.values() for chart in table.charts)
-        self.figures = {figure.name: figure for figure in drawn} | _named(self.figures)
+        self.figures = {figure.name: figure for figure in drawn} | self.figures
+        self.warnings = [names(warning) for warning in self.warnings]
 
 
 @dataclass(frozen=True)

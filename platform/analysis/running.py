@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import traceback
-from dataclasses import replace
 from fnmatch import fnmatch
 from pathlib import Path
 
 from analysis.data import HUMAN, Data
 from analysis.errors import DataError, SkippedError
 from analysis.options import Options
+from analysis.readers import names_of
 from analysis.results import Analysis, Outcome, Result
 from analysis.toolbox.dependence import ALWAYS_THE_SAME
 
@@ -31,15 +31,12 @@ def run_analysis(analysis: Analysis, data: Data, options: Options) -> Outcome:
         data.used_columns.clear()
         with threadpool_limits(1):
             result = analysis.run(data, options)
+            _complete(result, data)
+            result.draw(names_of(data))
     except SkippedError as reason:
         return Outcome(analysis, "skipped", str(reason))
     except Exception as problem:  # noqa: BLE001 - the report names it, and the other analyses continue
         return Outcome(analysis, "failed", _location(problem))
-    _complete(result, data)
-    names = data.reader_names
-    result.tables = {key: replace(table, names=names) for key, table in result.tables.items()}
-    result.figures = {key: figure.named(names) for key, figure in result.figures.items()}
-    result.warnings = [names(warning) for warning in result.warnings]
     return Outcome(analysis, "done", "", result)
 
 

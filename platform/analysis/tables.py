@@ -17,7 +17,7 @@ from analysis.naming import KEYS, Names
 Kind = Literal["text", "count", "number", "share", "p", "note"]
 MAX_SHOWN = 200
 """Maximum number of rows of a table in HTML and LaTeX; the CSV file has all rows."""
-PAGE, WRAPPED, GAP, MOST_TURNED = 96, 24, 2, 6
+PAGE, WRAPPED, GAP, MOST_TURNED = 96, 16, 2, 6
 """What an A4 page takes beside each other, in characters; from what length text is wrapped; the space between columns;
 and how many rows, with the headings, a table that is turned has at most."""
 MISSING = "–"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.db.models import F
+from django.db.models import Count, F, Max
 
 from collecting import planning
 from collecting.models import Collection, Item, Stage
@@ -42,9 +42,17 @@ def create_next(collection: Collection) -> bool:
     return True
 
 
+def state_of(collection: Collection) -> tuple[int, Any, int | None]:
+    """Return what changes whenever another match of the collection has finished."""
+    finished = Item.objects.filter(collection=collection, status=Item.Status.FINISHED)
+    found = finished.aggregate(number=Count("pk"), last=Max("ended_at"), match=Max("match_id"))
+    return found["number"], found["last"], found["match"]
+
+
 def results_of(collection: Collection, limit: int | None = None) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """Return the results of `limit` finished matches in the plan's order, with their sources."""
     results, sources = [], []
+    played = collection.source == Collection.Source.PLAYED
     finished = Item.objects.filter(collection=collection, match__status=Match.Status.FINISHED).order_by("number")
     for item in finished.select_related("match").prefetch_related("match__seats")[:limit]:
         match = item.match
@@ -57,6 +65,7 @@ def results_of(collection: Collection, limit: int | None = None) -> tuple[list[d
                 "payoffs": match.payoffs,
                 "metrics": match.metrics,
                 "records": play.records(),
+                "repetition": planning.planned_match(collection, item.number).repetition if played else None,
             }
         )
         sources.append({"number": item.number, "match": str(match.uid), "events": play.last})

@@ -152,7 +152,7 @@ def _write_about(
     target.write(figure.FILE, figure.flow_svg(flow, title=f"{reading.source.title}: flow"))
     all_tables = dict(tables)
     rows: dict[str, Iterable[Any]] = {"flow": _flow(flow), "cells": _cells(reading, totals)}
-    if isinstance(reading.source, CollectionSource) and (rated := ratings_of(reading.source.collection)):
+    if isinstance(reading.source, CollectionSource) and (rated := ratings_of(reading.source.collection).agents):
         all_tables["ratings"], rows["ratings"] = table_of(Ratings, reading.design), rated
     rows["codebook"] = codebook.entries(all_tables.values())
     files = files_of(formats, all_tables, about=True)
@@ -214,6 +214,7 @@ def _manifest(facts: DatasetFacts, formats: tuple[str, ...]) -> Manifest:
             for version in facts.versions
         ),
         formats=formats,
+        analysis_plan=versions.exported_analysis(source.analysis_plan()),
         information=tuple(sorted({modes for version in facts.versions for modes in version.information})),
         include=("excluded",) if reading.excluded else (),
         times=None if reading.times == "exact" else reading.times,

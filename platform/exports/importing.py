@@ -20,7 +20,7 @@ from studies.launching import code_revision
 
 CHUNK = 500
 """Number of matches written together."""
-DRAWN = ("qualities", "schedule", "tie_leaders", "values")
+DRAWN = ("instance", "qualities", "schedule", "tie_leaders", "values")
 """Parameters that were drawn at random, not chosen; they stay with each match."""
 KEPT = ("repetition", "environment")
 """What a collection keeps of its imported matches, in their order."""

@@ -34,6 +34,10 @@ def notice_of(purpose: str) -> str:
     return {"demo": DEMONSTRATION_NOTICE, "simulated": SIMULATED_NOTICE}.get(purpose, NOTICE)
 
 
+_OPTIONAL = ("publication", "analysis_plan", "include", "times")
+"""Keys that are absent if there is nothing to say."""
+
+
 class FileEntry(BaseModel):
     """One file of a dataset; `rows` is the number of records without the header, None for files without records."""
 
@@ -60,6 +64,9 @@ class Manifest(BaseModel):
     software: Mapping[str, str]
     versions: tuple[Mapping[str, Any], ...]
     formats: tuple[str, ...]
+    analysis_plan: Mapping[str, Any] | None = None
+    """The planned analysis as now in force: {frozen_at, version (its hash), version_number, hypotheses, sample, changes
+    after the first launch}; absent if no hypothesis was ever planned."""
     information: tuple[str, ...] = ()
     """What its agents were told: "published" or "explained", or both, which are never pooled silently."""
     include: tuple[str, ...] | None = None
@@ -73,7 +80,7 @@ class Manifest(BaseModel):
 
     def rendered(self) -> str:
         """Return the manifest's text, including its own hash."""
-        absent_fields = {name for name in ("publication", "include", "times") if getattr(self, name) is None}
+        absent_fields = {name for name in _OPTIONAL if getattr(self, name) is None}
         content = self.model_dump(mode="json", exclude={"sha256", *absent_fields})
         return _pretty({**content, "sha256": hashlib.sha256(_pretty(content).encode()).hexdigest()})
 

@@ -22,6 +22,7 @@ from games.interface import Json
 from matches.models import Match
 from opponents.agents import Agent, counted_movers
 from studies.models import Study, Version
+from studies.planned import frozen_analysis
 
 PLAYED_HERE = "parley"
 """How this platform's own matches are marked, as opposed to imported ones."""
@@ -107,6 +108,11 @@ class StudySource:
         """Return what was changed after the first launch without making a new version: {at, path, before, after}."""
         changed = self.study.changes.exclude(before=None).order_by("pk")
         return [{"at": entry.at, "path": entry.path, "before": entry.before, "after": entry.after} for entry in changed]
+
+    def analysis_plan(self) -> dict[str, Any] | None:
+        """Return the planned analysis for the manifest; None if no hypothesis was ever planned."""
+        frozen = frozen_analysis(self.study)
+        return None if frozen is None else frozen.as_data()
 
     def configurations(self) -> Iterator[tuple[str, Mapping[str, Json]]]:
         """Yield (game, parameters) of every version."""
@@ -208,6 +214,9 @@ class CollectionSource:
 
     def changes(self) -> list[dict[str, Any]]:
         return []
+
+    def analysis_plan(self) -> None:
+        return None
 
     @cached_property
     def factors(self) -> list[designs.FactorColumn]:

@@ -519,12 +519,25 @@ class Flow:
 
 
 class Ratings:
-    """One row per agent: its skill after the collection's finished matches, by OpenSkill's Plackett–Luce model."""
+    """One row per agent: its strength in the collection's finished matches, by the Bradley–Terry model with seats."""
 
     agent = column.text("The agent's label.", of="label")
-    mean = column.number("Mean of its skill; every agent starts at 25.")
-    deviation = column.number("Standard deviation of its skill.")
+    rank = column.integer("Its rank; 1 is best.")
+    rank_low = column.integer("Lower end of the rank's 95 % interval; empty if there are too few independent units.")
+    rank_high = column.integer("Upper end of the rank's interval.")
+    strength = column.number(
+        "Its strength: the odds of scoring more than another agent are exp(difference of strengths); their mean is 0. "
+        "Empty if it won, or lost, everything."
+    )
+    low = column.number("Lower end of the strength's 95 % interval.")
+    high = column.number("Upper end of the strength's 95 % interval.")
     matches = column.integer("Number of matches on which it is based.", "matches")
+    clusters = column.integer(
+        "Independent units among them: matches with one seed, or with the same results of the same agents in the same "
+        "seats, are one.",
+        "units",
+    )
+    note = column.text("Why there is no interval.")
 
 
 class Codebook:

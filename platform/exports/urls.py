@@ -12,6 +12,7 @@ _VIEWS = {
     "download": ("<uuid:uid>/dataset.zip", views.download),
 }
 urlpatterns = [
+    path("studies/<int:study_id>/preregistration/", views.preregistered, name="preregistration"),
     *(path(f"studies/<int:study_id>/{route}", view, name=name) for name, (route, view) in _VIEWS.items()),
     *(
         path(f"collections/<int:collection_id>/{route}", view, name=f"{name}_of_collection")

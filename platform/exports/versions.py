@@ -55,6 +55,15 @@ def exported_change(change: Mapping[str, Any]) -> dict[str, Any]:
     return {name: cell(value) if name == "at" else _masked(value, "", []) for name, value in change.items()}
 
 
+def exported_analysis(plan: Mapping[str, Any] | None) -> dict[str, Any] | None:
+    """Return the planned analysis for the manifest."""
+    if plan is None:
+        return None
+    texts = {name: _masked(plan[name], "", []) for name in ("hypotheses", "sample")}
+    changes = [exported_change(change) for change in plan["changes"]]
+    return {**plan, "frozen_at": cell(plan["frozen_at"]), **texts, "changes": changes}
+
+
 def problems(entry: Mapping[str, Any]) -> Iterator[str]:
     """Return the problems of a version in versions.json that its hash reveals."""
     expected_hash = entry["content_sha256"] if entry.get("replaced") else entry["sha256"]

@@ -27,8 +27,10 @@ from exports.formats import DEFAULT_FORMATS, FORMATS
 from exports.forms import PublicationForm
 from exports.models import Dataset, lookup
 from exports.packing import zip_response
+from exports.preregistering import preregistration
 from exports.readme import publication_of
 from exports.times import Times
+from plans.reading import BadPlan
 from rights.admin import trail
 from rights.roles import Role
 from studies.models import Study
@@ -68,6 +70,16 @@ def page(request: HttpRequest, parent: Study | Collection) -> HttpResponse:
 def status_part(request: HttpRequest, parent: Study | Collection) -> HttpResponse:
     """Return the part of the page that changes while a dataset is written."""
     return TemplateResponse(request, "admin/exports/now.html", _status(request, parent))
+
+
+@require_GET
+@with_parent()
+def preregistered(request: HttpRequest, parent: Study) -> HttpResponse:
+    """Return a study's preregistration as text."""
+    try:
+        return HttpResponse(preregistration(parent), content_type="text/plain; charset=utf-8")
+    except BadPlan as error:
+        return HttpResponse(str(error), content_type="text/plain; charset=utf-8", status=409)
 
 
 @require_POST

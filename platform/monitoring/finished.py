@@ -8,6 +8,7 @@ from typing import Any
 
 from games import registry
 from games.errors import UnknownGame
+from matches.forms import fields_of
 from matches.models import Match, Seat
 from participants.states import State
 from studies.models import Version
@@ -71,3 +72,10 @@ def meanings_of(game: str) -> dict[str, str]:
     except UnknownGame:
         return {}
     return {name: str(field.description) for name, field in list(fields.items())[:MAX_METRICS]}
+
+
+def ranges_of(game: str) -> dict[str, tuple[float | None, float | None]]:
+    """Return the smallest and largest possible value of a game's metrics, None where there is none."""
+    if game not in registry.keys():
+        return {}
+    return {field.name: (field.minimum, field.maximum) for field in fields_of(registry.get(game).Results)}

@@ -1,4 +1,4 @@
-"""Outcomes of a study's matches so far, by cell: a preview from stored sums, with intervals.
+"""Outcomes of a study's matches so far, by cell: a preview from stored sums, with intervals over matches.
 
 The sums are of finished matches whose people all completed, as of the last sweep (see `monitoring.tallies`), so that
 viewing them costs the same however many matches have finished.
@@ -13,11 +13,13 @@ from typing import Any
 from django.db.models import Sum
 from django.utils.translation import gettext as _
 
-from analysis.toolbox import mean_from_sums, proportion
-from monitoring.finished import PAYOFF, SUM_COLUMNS, meanings_of
+from analysis.toolbox import mean_from_sums
+from analysis.toolbox.dependence import FEWEST_UNITS
+from monitoring.finished import PAYOFF, SUM_COLUMNS, meanings_of, ranges_of
 from monitoring.models import OutcomeTally
 from monitoring.people import MAX_CELLS_LISTED, People
 from plans.checking import matches_of
+from plans.stages import Block
 from studies.models import Study, Version
 
 
@@ -49,12 +51,15 @@ class Preview:
 
     Attributes:
         hidden: number of cells not listed.
-        repeated: whether a person may play several matches; the stored sums then allow no interval.
+        dependent: whether a person may play several matches, or groups are of one cohort; the stored sums then allow
+            no interval.
+        few: whether there are too few matches for intervals.
     """
 
     outcomes: list[Outcome]
     hidden: int
-    repeated: bool
+    dependent: bool
+    few: bool
 
 
 def preview_of(study: Study, people: People) -> Preview | None:
@@ -70,30 +75,38 @@ def preview_of(study: Study, people: People) -> Preview | None:
     listed = tallies.filter(cell__number__in=[cell.number for cell in cells])
     by_cell = {tuple(row[:2]): row[2:] for row in listed.values_list("outcome", "cell__number", *SUM_COLUMNS)}
     meanings = {PAYOFF: _("Participants' mean payoff in the match."), **meanings_of(version.games[0])}
-    repeated = _plays_several_matches(version)
+    ranges, dependent = ranges_of(version.games[0]), _depend_on_each_other(version)
+    few = max(number for number, *_sums in totals.values()) < FEWEST_UNITS
     outcomes = []
     for name in sorted(totals, key=lambda name: [*meanings, name].index(name)):
         rows = [(cell.title, by_cell[name, cell.number]) for cell in cells if (name, cell.number) in by_cell]
         rows.append((_("all cells") if cells else _("all matches"), totals[name]))
         outcomes.append(
-            Outcome(name.replace("_", " "), meanings.get(name, ""), _positioned(rows, intervals=not repeated))
+            Outcome(
+                name.replace("_", " "),
+                meanings.get(name, ""),
+                _positioned(rows, ranges.get(name, (None, None)), intervals=not dependent),
+            )
         )
-    return Preview(outcomes, max(0, len(people.cells) - MAX_CELLS_LISTED), repeated)
+    return Preview(outcomes, max(0, len(people.cells) - MAX_CELLS_LISTED), dependent, few)
 
 
-def _plays_several_matches(version: Version) -> bool:
-    """Return whether a person may play several matches of the version, in one session or by coming back."""
-    return matches_of(version.plan.journey) != 1 or version.study.entry_rules().participations != 1
+def _depend_on_each_other(version: Version) -> bool:
+    """Return whether people may play several matches, in one session or by coming back, or groups are of one cohort."""
+    cohorts = any(isinstance(stage, Block) and stage.groups and stage.groups.cohort for stage in version.plan.journey)
+    return cohorts or matches_of(version.plan.journey) != 1 or version.study.entry_rules().participations != 1
 
 
-def _positioned(rows: Sequence[tuple[str, Sequence[Any]]], *, intervals: bool) -> list[Estimate]:
+def _positioned(
+    rows: Sequence[tuple[str, Sequence[Any]]], bounds: tuple[float | None, float | None], *, intervals: bool
+) -> list[Estimate]:
     """Return the estimates with positions on a scale that fits all of them; shares use 0 to 1."""
     is_share = all(number == truths for _label, (number, truths, *_sums) in rows)
     labelled_estimates = [
-        (label, proportion(round(total), number) if is_share else mean_from_sums(number, total, squares))
+        (label, mean_from_sums(number, total, squares, share=is_share, bounds=bounds))
         for label, (number, _truths, total, squares) in rows
     ]
-    if not intervals:
+    if not intervals or rows[-1][1][0] < FEWEST_UNITS:
         labelled_estimates = [
             (label, {**estimate, "low": None, "high": None}) for label, estimate in labelled_estimates
         ]

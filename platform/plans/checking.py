@@ -22,6 +22,8 @@ from plans.asking import AgentSettings
 from plans.collection import MAX_MATCHES, AgentsGame, CollectionPlan, CollectionReader, is_collection
 from plans.conditions import Condition
 from plans.factors import RESERVED_NAMES
+from plans.hypotheses import PAYOFF, outcomes_of_game
+from plans.hypotheses import problems as hypothesis_problems
 from plans.plan import Document, Plan
 from plans.questions import faults as question_faults
 from plans.reading import CONDITIONS, BadPlan, Fault, PlannedCell, Problems, Reader, location, names_used, reader_of
@@ -34,8 +36,6 @@ Problem = tuple[Path, str]
 """Where something is wrong in the resolved plan, and what."""
 MAX_FAULTS = 200
 """Maximum number of faults that a check lists."""
-PAYOFF = "payoff"
-"""A participant's payoff in a game, in conditions."""
 
 
 @dataclass(frozen=True)
@@ -229,6 +229,7 @@ class _Checker:
             yield ("title",), _("Please give the study a title.")
         yield from _order_problems(plan)
         yield from (((("cells", "strata", index), what)) for index, what in self._strata_problems(plan))
+        yield from hypothesis_problems(plan.analysis, self.reader, plan)
 
     def _walk(
         self, plan: Plan, stages: Sequence[Stage], path: Path, levels: Levels, names: _Names, agents: tuple[Any, ...]
@@ -569,10 +570,7 @@ def _template_problems(
 
 
 def _results_of(stage: Game) -> frozenset[str]:
-    if stage.game not in registry.keys():
-        return frozenset({PAYOFF})
-    kind = registry.get(stage.game)
-    return frozenset({PAYOFF, *kind.Results.model_fields, *kind.SeatResults.model_fields})
+    return frozenset(outcomes_of_game(stage.game) if stage.game in registry.keys() else {PAYOFF})
 
 
 # ---- collections -------------------------------------------------------------------------------------------------

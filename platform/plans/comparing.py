@@ -153,14 +153,14 @@ def _by_name(nodes: Sequence[Mapping[str, Json]]) -> dict[str, Mapping[str, Json
 
 
 def _in_words(path: tuple[str, ...], value: Json) -> str:
-    text = _said(value)
+    text = said(value)
     if len(text) > MAX_SHOWN:
         text = f"{text[: MAX_SHOWN - 1]}…"
     unit = SECONDS if isinstance(value, int | float) and _is_seconds(path) else ""
     return f"{text}{unit}" or "“”"
 
 
-def _said(value: Json) -> str:
+def said(value: Json) -> str:
     """Return plain data in words: parts as “name: value”, without those that are empty."""
     if value is MISSING or value is None:
         return "–"
@@ -168,15 +168,15 @@ def _said(value: Json) -> str:
         return _("yes") if value else _("no")
     if isinstance(value, Mapping) and is_varied(value):
         values = value.get("values")
-        levels = f" ({_said(values)})" if isinstance(values, Mapping) else ""
+        levels = f" ({said(values)})" if isinstance(values, Mapping) else ""
         return _("by {factor}").format(factor=value["by"]) + levels
     if isinstance(value, Mapping) and value.get("stage"):
         return _("a stage “{kind}”").format(kind=kinds().get(value["stage"], Stage).label or value["stage"])
     if isinstance(value, Mapping):
-        said = (f"{name}: {_said(each)}" for name, each in value.items() if each not in (None, "", [], {}))
-        return "; ".join(said).replace("_", " ") or "–"
+        parts = (f"{name}: {said(each)}" for name, each in value.items() if each not in (None, "", [], {}))
+        return "; ".join(parts).replace("_", " ") or "–"
     if isinstance(value, list):
-        return ", ".join(map(_said, value)) or "–"
+        return ", ".join(map(said, value)) or "–"
     return value if isinstance(value, str) else canonical_json(value)
 
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field, SerializeAsAny
 
 from games.interface import Json
 from plans.agents import Label, PlannedAgent
+from plans.analysis import Analysis
 from plans.factors import Cells, Factor, Name, PlanModel
 from plans.pay import Pay
 from plans.stages import Block, Consent, Game, Stage
@@ -80,12 +81,6 @@ class Entry(PlanModel):
         "phone number.",
     )
     listing: Listing = Field(Listing(), title="Announcement")
-
-
-class Analysis(PlanModel):
-    """The planned analysis (spec/analysis.md §2a)."""
-
-    hypotheses: list[dict[str, Any]] = Field(default_factory=list, title="Hypotheses")
 
 
 class Plan(PlanModel):

@@ -17,6 +17,7 @@ from games import grids, registry, strategies
 from games.interface import Game, Json
 from plans.agents import PlannedAgent
 from plans.collection import AgentsGame, CollectionPlan, CollectionReader, PatientAgent
+from plans.hypotheses import outcomes_of_game
 from plans.pay import CAN_PAY, ENDINGS_PAY
 from plans.plan import Plan
 from plans.questions import Question
@@ -37,6 +38,8 @@ HINTS = (
     "endings",
     "payoffs",
     "answers",
+    "outcome",
+    "contrast",
 )
 """Keys of `json_schema_extra` that choose a control of its own."""
 FIXED = frozenset({"stage", "name", "game", "kind"})
@@ -96,7 +99,7 @@ def collection_controls() -> dict[str, Any]:
 
 
 def game_controls(game: type[Game[Any, Any]]) -> dict[str, Any]:
-    """Return what an editor offers for a game: its parameters, seats, scripts, strategies and published rows.
+    """Return what an editor offers for a game: parameters, seats, scripts, outcomes, strategies and published rows.
 
     `lacks` names the fields of a game's stage that this game has no use for.
     """
@@ -109,6 +112,7 @@ def game_controls(game: type[Game[Any, Any]]) -> dict[str, Any]:
         "lacks": [] if any(map(default.quiz, default.people())) else ["quiz"],
         "default_script": game.default_script,
         "scripts": [name for name in sorted(game.scripts) if name not in game.oracles],
+        "outcomes": [name for name, each in outcomes_of_game(game.key).items() if each.kind != "other"],
         "strategies": [[name, str(strategy.title)] for name, strategy in strategies.of(game).items()],
         "tables": sorted(getattr(grids.published(game.key), "TABLES", ())),
         "selections": sorted(getattr(grids.published(game.key), "SELECTIONS", ())),
@@ -222,6 +226,13 @@ def _parts(
     }
 
 
+_NEVER_VARY = frozenset(
+    {"varied", "Factor", "Rows", "Cells", "ListedCell", "Entry", "Listing"}
+    | {"Analysis", "Hypothesis", "Contrast", "Sample"}
+)
+"""Definitions of the JSON schema in which nothing depends on a factor."""
+
+
 # ---- the JSON schema ---------------------------------------------------------------------------------------------
 
 
@@ -244,7 +255,7 @@ def json_schema() -> dict[str, Any]:
         "additionalProperties": False,
     }
     for name, definition in definitions.items():
-        if name not in ("varied", "Factor", "Rows", "Cells", "ListedCell", "Entry", "Listing", "Analysis"):
+        if name not in _NEVER_VARY:
             _let_vary(definition, skip=FIXED)
     schema["properties"]["journey"] = definitions["stage_block"]["properties"]["of"] = journey
     _let_vary(schema, skip={*LITERAL, "journey"})

@@ -20,6 +20,7 @@ from plans.canonical import OUTSIDE_HASH, canonical, version_hash
 from plans.checking import check
 from plans.reading import BadPlan, Fault
 from recruiters import arrivals
+from studies import planned
 from studies.forecast import minutes_of
 from studies.journeys import media_in
 from studies.models import Cell, LogEntry, Study, Version, agents_of, configured
@@ -150,12 +151,15 @@ def _apply(study: Study, launched: Version, version: Version, *, by: User | None
         for path in OUTSIDE_HASH
         if (before := study.in_force(path)) != (after := launched.document.get(path))
     ]
+    for entry in entries:
+        if entry.path == planned.PATH and entry.before is not None:
+            entry.ended = planned.ended_in(study)
     cells = {cell.number: cell for cell in version.cells.all()} if version is not launched else {}
     changed = []
-    for planned in launched.reader.cells:
-        cell = cells.get(planned.number)
+    for planned_cell in launched.reader.cells:
+        cell = cells.get(planned_cell.number)
         for name in ("quota", "weight"):
-            before, after = getattr(cell, name, None), getattr(planned, name)
+            before, after = getattr(cell, name, None), getattr(planned_cell, name)
             if cell is not None and before != after:
                 entries.append(
                     LogEntry(study=study, by=by, path=f"cells.{cell.number}.{name}", before=before, after=after)

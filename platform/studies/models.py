@@ -179,6 +179,7 @@ class LogEntry(models.Model):
     Attributes:
         path: "title", "entry", "analysis", or a cell's "cells.NUMBER.quota" or "cells.NUMBER.weight".
         before: None at the first launch.
+        ended: of a change of the analysis, how many {participants, matches} had ended.
     """
 
     study = models.ForeignKey(Study, models.CASCADE, related_name="changes")
@@ -187,6 +188,7 @@ class LogEntry(models.Model):
     path = models.CharField(_("what"), max_length=60)
     before = models.JSONField(_("before"), null=True)
     after = models.JSONField(_("after"), null=True)
+    ended = models.JSONField(_("ended before"), null=True)
 
     class Meta:
         verbose_name = _("change without a new version")

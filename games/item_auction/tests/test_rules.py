@@ -52,6 +52,19 @@ def test_single_first_bid_wins_at_once():
     assert play.metrics()["revenue"] == 650
 
 
+def test_listed_leaders_follow_ties_in_turn_and_are_not_known_before():
+    rounds = [(200, 200, 100), (230, 230)]
+    lists = ([2, 1], [2, 3], [2, 2], [2])
+    plays = [auction({"start_price": 100}, {"start_price": 100}, tie_break="random", tie_leaders=x) for x in lists]
+    before = [bid_rounds(game, *rounds[:1]) for game in plays]
+    assert {play.waiting_for() for play in before} == {("p1", "p3")}
+    assert all(play.view(role) == before[0].view(role) for play in before for role in ("p1", "p2", "p3"))
+    after = [bid_rounds(game, *rounds) for game in plays]
+    assert [play.waiting_for() for play in after[:2]] == [("p2", "p3"), ("p1", "p2")]
+    # A seat that is not tied, and a list that has ended, leave the tie to chance.
+    assert after[2].waiting_for() == after[3].waiting_for() != ("p1", "p3")
+
+
 def test_paying_more_than_the_true_value_loses_money():
     play = bid_rounds(auction({"start_price": 400, "true_value": 500}, players=2), (600, 400), (None,))
     assert play.payoffs()["p1"] == -100

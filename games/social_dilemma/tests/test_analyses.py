@@ -82,6 +82,27 @@ def test_three_seat_tournament_matches_the_toolbox():
     assert outcome.mean_payoff["a"] == pytest.approx(fmean(points))
 
 
+def test_ratings_have_intervals_over_repetitions():
+    game, rng = play.configure(SocialDilemma, {"base_game": "prisoners_dilemma"}), Random(3)
+    matches = [
+        {"agents": {"p1": one, "p2": two}, "payoffs": {"p1": rng.gauss(0, 1) + (one == "a"), "p2": rng.gauss(0, 1)},
+         "records": [], "repetition": repetition}
+        for repetition in range(6) for one, two in product("ab", repeat=2)
+    ]  # fmt: skip
+    outcome = tournament(game, matches, draws=200)
+    assert set(outcome.intervals) <= {"a", "b"} and outcome.intervals
+    assert all(low <= outcome.ratings[label] <= high for label, (low, high) in outcome.intervals.items())
+    assert not tournament(game, matches[:16], draws=200).intervals, "four runs are too few"
+    alike = [{**match, "payoffs": {"p1": 2, "p2": 1}} for match in matches]
+    assert not tournament(game, alike, draws=200).intervals, "nothing varies"
+    config = {"base_game": "prisoners_dilemma"}
+    (_agents, *columns), rows = next(
+        (block.columns, block.rows) for block in results(SocialDilemma, [{**m, "config": config} for m in matches])
+        if block.key == "agents_1"
+    )  # fmt: skip
+    assert columns[2] == "Deviation rating (95% interval over repetitions)" and any(" to " in row[3] for row in rows)
+
+
 def test_results_show_one_tournament_per_base_game():
     config = {"base_game": "prisoners_dilemma"}
     records = [{"role": role, "cooperated": True} for role in ("p1", "p2")]

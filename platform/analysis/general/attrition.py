@@ -13,8 +13,7 @@ from analysis.errors import SkippedError
 from analysis.frames import at_level, ranks, shares_by_each, sorted_levels, with_q
 from analysis.general.people import STARTED_STAGES, factors, participants
 from analysis.options import Options
-from analysis.reasons import WITHOUT_TREATMENT, reason
-from analysis.report import STAGES
+from analysis.reasons import STAGES, WITHOUT_TREATMENT, reason
 from analysis.results import Analysis, Result
 from analysis.tables import Chart, Table, count, number, numbers, share, text
 from analysis.toolbox import balance, effects
@@ -57,7 +56,7 @@ def losses(data: Data, options: Options) -> dict[str, Loss]:
     for name in map(str, people.columns):
         if name.startswith((FACTOR, CONFIG)) and people[name].nunique() > 1:
             groups = people[["lost", "cluster"]].assign(level=people[name]).dropna(subset=["level"])
-            p, rates = _test(groups, options)["p"], groups.groupby("level")["lost"].mean()
+            p, rates = loss_test(groups, options)["p"], groups.groupby("level")["lost"].mean()
             found[name] = Loss(people, bool((p or 1) < DIFFERENT or rates.max() - rates.min() > MANY_POINTS))
     return found
 
@@ -84,7 +83,7 @@ def run(data: Data, options: Options) -> Result:
         named |= numbers(found[:1], f"{prefix}all")
         for name, heading in by.items():
             groups = rows[["lost", "cluster"]].assign(level=rows[name]).dropna(subset=["level"])
-            test = {"of": population, "factor": heading, **_test(groups, options), **_largest(groups, options)}
+            test = {"of": population, "factor": heading, **loss_test(groups, options), **_largest(groups, options)}
             is_different = test["p"] is not None and test["p"] < DIFFERENT
             nothing = NO_DIFFERENCE if rows["lost"].any() else NOBODY_LOST
             tests.append({**test, "verdict": LOST_DIFFERENTLY if is_different else nothing})
@@ -162,8 +161,8 @@ def _long(arms: pd.DataFrame) -> pd.DataFrame:
     return rows.assign(stage=rows["key"].map(FLOW), estimate=rows["n"] / rows["arrived"])
 
 
-def _test(groups: pd.DataFrame, options: Options) -> dict[str, Any]:
-    """Return the test of attrition by level, for people who may have met."""
+def loss_test(groups: pd.DataFrame, options: Options) -> dict[str, Any]:
+    """Return the test of attrition by level (`lost`, `level`, `cluster`), for people who may have met."""
     from scipy.stats import chi2 as chi2_distribution
     from scipy.stats import fisher_exact
 

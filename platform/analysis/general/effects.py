@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -23,6 +22,7 @@ from analysis.frames import (
     Unit,
     drawn_for_each_match,
     estimates,
+    factors_and_levels,
     far,
     sorted_levels,
     units,
@@ -219,10 +219,9 @@ class _Fits:
 
 def _named(term: str, unit: Unit, references: Mapping[str, str]) -> dict[str, str]:
     """Return the factor, level and reference of a term in the researcher's words."""
-    pieces = re.split(f"(?:^|:)({'|'.join(map(re.escape, references))})=", term)
-    factors, levels = pieces[1::2] or [term], pieces[2::2]
+    factors, levels = factors_and_levels(term, references)
     return {
-        "factor": " × ".join(map(unit.heading, factors)),
+        "factor": " × ".join(map(unit.heading, factors or [term])),
         "level": " · ".join(levels),
         "reference": " · ".join(references.get(name, "") for name in factors),
     }

@@ -11,8 +11,7 @@ from analysis.charts import Figure
 from analysis.data import Data
 from analysis.errors import SkippedError
 from analysis.options import Options
-from analysis.reasons import reason
-from analysis.report import STAGES
+from analysis.reasons import STAGES, reason
 from analysis.results import Analysis, Result
 from analysis.tables import Table, count, share, text
 from analysis.toolbox import proportion

@@ -13,12 +13,10 @@ from analysis.frames import estimates, players_of, with_dependence
 from analysis.options import Options
 from analysis.results import Analysis, Result
 from analysis.tables import Chart, Table, count, number, share, text
-from analysis.toolbox.bradley_terry import PENALISED, SEAT_EFFECT, bradley_terry
+from analysis.toolbox.bradley_terry import PENALISED, SEAT_EFFECT, bradley_terry, enough_of_each
 from games import registry
 from games.errors import UnknownGame
 
-MAX_CONFIGURATIONS, FEWEST_MATCHES = 20, 10
-"""Seats have effects of their own in each configuration if there are not too many, with enough matches each."""
 ALL_CONFIGURATIONS = "all configurations"
 
 
@@ -30,12 +28,11 @@ def run(data: Data, options: Options) -> Result:
         [*zip(rows["player"], rows["score"], strict=True)] for _match, rows in seats.groupby("match", sort=False)
     ]
     of_match = seats.drop_duplicates("match")
-    configurations, warnings = of_match["configuration"], []
-    number_of = configurations.nunique()
-    if number_of > MAX_CONFIGURATIONS or configurations.value_counts().min() < FEWEST_MATCHES:
-        configurations = pd.Series("", index=of_match.index)
+    configurations, warnings = enough_of_each(of_match["configuration"].tolist()), []
+    if configurations is None:
+        number_of = of_match["configuration"].nunique()
         warnings.append(f"Seats have the same effect in all {number_of} configurations: there are few matches of each.")
-    rated = bradley_terry(matches, configuration=configurations.tolist(), cluster=of_match["cluster"].tolist(),
+    rated = bradley_terry(matches, configuration=configurations, cluster=of_match["cluster"].tolist(),
                           draws=options.draws, seed=options.seed, level=options.level)  # fmt: skip
     effect = rated.pop(SEAT_EFFECT)
     if all(row["rank"] is None for row in rated.values()):
@@ -141,9 +138,9 @@ ANALYSES = [
         question="Which agents are stronger, and how certain is their order?",
         method=(
             "Bradley–Terry strengths from all pairs of a match's seats, by maximum likelihood, with effects of seats "
-            "in each configuration; percentile intervals of strengths and ranks by bootstrap over independent units, "
-            "which keep matches with one seed together. Direct comparisons: Wilson's interval with n divided by the "
-            "design effect."
+            "in each configuration; intervals from leaving out one independent unit at a time (jackknife, t), those of "
+            "ranks by bootstrap over units, which keep matches with one seed together. Direct comparisons: Wilson's "
+            "interval with n divided by the design effect."
         ),
         needs="agents",
         columns={"matches": ["match", "player_*"], "seats": ["match", "role"]},

@@ -11,7 +11,7 @@ import pandas as pd
 
 from analysis.data import HUMAN, Data
 from analysis.errors import SkippedError
-from analysis.frames import UNITS, Unit, estimates, level_text, sorted_levels, units, with_holm
+from analysis.frames import EXPLORATORY, UNITS, Unit, estimates, level_text, sorted_levels, units, with_q
 from analysis.options import Options
 from analysis.results import Analysis, Result
 from analysis.tables import Chart, Table, count, number, text
@@ -56,20 +56,21 @@ def run(data: Data, options: Options) -> Result:
                       colour="order" if several else "", rows=means[by_order == several], most={"facet": 6})],
     )]  # fmt: skip
     of_effects = ["outcome", "factor", "level", text("reference", "Reference"), number("estimate", "Effect"), "se",
-                  "low", "high", "p", "p_holm", "n", "components", "note"]  # fmt: skip
+                  "low", "high", "p", "q", "n", "components", "note"]  # fmt: skip
     named: dict[str, Any] = {}
     if found.terms:
         tables.append(Table(
-            "effects", "Effects of position and order", of_effects, with_holm(pd.DataFrame(found.terms)),
-            note="With the match's own arm held constant. Holm's adjustment is over the whole table.",
+            "effects", "Effects of position and order", of_effects, with_q(pd.DataFrame(found.terms)),
+            note=f"With the match's own arm held constant. {EXPLORATORY}",
         ))  # fmt: skip
         named |= tables[-1].numbers("{key}: {factor} {level}")
     if found.carried:
         tables.append(Table(
             "carry_over", "Carry-over: effects of the arm of the first match",
-            [of_effects[0], text("of", "On"), *of_effects[2:]], with_holm(pd.DataFrame(found.carried)),
+            [of_effects[0], text("of", "On"), *of_effects[2:]], with_q(pd.DataFrame(found.carried)),
             note="If the second match's arm follows from the first one's, their effects on it cannot be told apart. "
-            "Those who began with another arm are then compared over both matches, in which everybody met both arms.",
+            "Those who began with another arm are then compared over both matches, in which everybody met both arms. "
+            + EXPLORATORY,
         ))  # fmt: skip
         named |= tables[-1].numbers("carry-over: {key}: {level}")
     return Result(tables, numbers=named, warnings=list(dict.fromkeys(found.warnings)))
@@ -177,7 +178,7 @@ ANALYSES = [
         method=(
             "Means by position and order. OLS of each outcome on position, order and the match's own arm, and of "
             "second matches on the first one's arm; standard errors from leaving out one independent unit at a time "
-            f"(CR3). {UNITS} P-values raw and Holm-adjusted."
+            f"(CR3). {UNITS} {EXPLORATORY}"
         ),
         needs="people",
         columns={"matches": ["match", "game", "participant_*"]},

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from analysis.data import CONFIG, FACTOR, Data, is_fixed_by
 from analysis.errors import SkippedError
-from analysis.frames import level_text
+from analysis.frames import arms_of, level_text
 from analysis.toolbox import components
 
 if TYPE_CHECKING:
@@ -34,13 +34,7 @@ def participants(data: Data, *columns: str) -> pd.DataFrame:
     frame = frame[frame["cell"].notna()].reset_index(drop=True)
     if not len(frame):
         raise SkippedError("No one was placed in a cell.")
-    several_versions = frame["version"].nunique() > 1 or frame["dataset"].nunique() > 1
-    label = frame["cell"].map(level_text)
-    if several_versions:
-        label = frame["version"].map(level_text) + "." + label
-    if frame["dataset"].nunique() > 1:
-        label = frame["dataset"].astype("str") + " " + label
-    frame = frame.assign(arm="cell " + label, cluster=_units(data, frame))
+    frame = frame.assign(arm=arms_of(frame), cluster=_units(data, frame))
     for name in factors:
         frame[name] = frame[name].map(level_text, na_action="ignore").astype("str")
     if not data.has("cells", "version", "cell"):

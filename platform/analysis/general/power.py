@@ -7,9 +7,10 @@ from typing import Any
 
 import pandas as pd
 
-from analysis.data import Data
-from analysis.errors import SkippedError
+from analysis.data import OUTCOMES, Data
+from analysis.errors import DataError, SkippedError
 from analysis.frames import units
+from analysis.general.people import participants
 from analysis.options import Options
 from analysis.results import Analysis, Result
 from analysis.tables import Chart, Table, count, number
@@ -26,7 +27,7 @@ def run(data: Data, options: Options) -> Result:
     for unit in units(data):
         for outcome, heading in unit.outcomes.items():
             observed = unit.frame[unit.frame[outcome].notna()]
-            sd, (icc, cluster_size) = _pooled_sd(observed, unit.factors, outcome), _icc(observed, outcome)
+            sd, (icc, cluster_size) = pooled_sd(observed, unit.factors, outcome), correlation_within(observed, outcome)
             if sd is None:
                 continue
             two_levels = [name for name in unit.factors if observed[name].nunique() == 2]
@@ -58,7 +59,7 @@ def run(data: Data, options: Options) -> Result:
     return Result([table], numbers=numbers)
 
 
-def _pooled_sd(frame: pd.DataFrame, factors: list[str], outcome: str) -> float | None:
+def pooled_sd(frame: pd.DataFrame, factors: list[str], outcome: str) -> float | None:
     """Return the pooled standard deviation within cells; None if nothing varies or every cell has one row."""
     if not factors:
         return None
@@ -67,7 +68,7 @@ def _pooled_sd(frame: pd.DataFrame, factors: list[str], outcome: str) -> float |
     return float((((frame[outcome] - groups.transform("mean")) ** 2).sum() / df) ** 0.5) or None if df > 0 else None
 
 
-def _icc(frame: pd.DataFrame, outcome: str) -> tuple[float, float]:
+def correlation_within(frame: pd.DataFrame, outcome: str) -> tuple[float, float]:
     """Return the intra-cluster correlation from a one-way ANOVA (at least 0), and the mean cluster size."""
     groups = frame.groupby("cluster")[outcome]
     sizes = groups.size()
@@ -79,6 +80,50 @@ def _icc(frame: pd.DataFrame, outcome: str) -> tuple[float, float]:
     effective_size = (n - float((sizes**2).sum()) / n) / (k - 1)
     total = between + (effective_size - 1) * within
     return (max(0.0, (between - within) / total) if total > 0 else 0.0), n / k
+
+
+def spread(data: Data, stage: str, name: str) -> dict[str, Any]:
+    """Return the spread of an outcome within cells: sd, icc (of dependent rows), n and units.
+
+    Args:
+        stage: of the plan; if the dataset has no such stage, all matches are taken.
+        name: of a result or question.
+
+    Raises:
+        DataError: the dataset has no such outcome, or it does not vary.
+    """
+    frame, factors, column = _rows_of(data, stage, name)
+    known = frame[frame[column].notna()]
+    sd = pooled_sd(known, factors or ["cell"], column) if len(known) else None
+    if sd is None:
+        raise DataError(f"“{name}” does not vary within the cells of the dataset.")
+    cells = known.groupby(factors or ["cell"], dropna=False)[column]
+    icc, _size = correlation_within(known.assign(**{column: known[column] - cells.transform("mean")}), column)
+    return {"sd": sd, "icc": icc, "n": len(known), "units": int(known["cluster"].nunique())}
+
+
+def _rows_of(data: Data, stage: str, name: str) -> tuple[pd.DataFrame, list[str], str]:
+    """Return rows with an outcome, the factors that tell cells apart, and the outcome's column."""
+    for unit in reversed(units(data)):
+        payoffs = [
+            key
+            for key in unit.outcomes
+            if key.startswith("payoffs_") and f"person_of_participant_{key[9:]}" in unit.frame
+        ]
+        column = next((key for key in (name, *(payoffs if name == "payoff" else ())) if key in unit.outcomes), None)
+        if column is not None:
+            frame = unit.frame
+            if data.has("matches", "stage"):
+                stages = data.column("matches", "stage").set_axis(data.column("matches", "match"))
+                of_stage = frame["match"].map(stages) == stage
+                frame = frame[of_stage] if of_stage.any() else frame
+            return frame, unit.factors, column
+    asked = [column for column in data.names("participants") if column.startswith("survey_")]
+    for column in asked:
+        if column.endswith(f"_{name}") and data.kind("participants", column) in OUTCOMES:
+            people = participants(data, column)
+            return people.assign(**{column: people[column].astype("float64")}), ["arm"], column
+    raise DataError(f"The dataset has no outcome “{name}”.")
 
 
 ANALYSES = [

@@ -13,8 +13,18 @@ import pandas as pd
 
 from analysis.data import Data, label
 from analysis.errors import SkippedError
-from analysis.frames import estimates, level_text, matches, ranks, sorted_levels, with_holm
+from analysis.frames import (
+    EXPLORATORY,
+    estimates,
+    factors_and_levels,
+    level_text,
+    matches,
+    ranks,
+    sorted_levels,
+    with_q,
+)
 from analysis.general.people import factors, participants
+from analysis.naming import BETWEEN
 from analysis.options import Options
 from analysis.results import Analysis, Result
 from analysis.tables import Chart, Table, count, number, share, text
@@ -85,10 +95,10 @@ def run(data: Data, options: Options) -> Result:
         tables.append(Table(
             "effects", "Effects of factors on answers",
             [QUESTION, OPTION, "factor", "level", text("reference", "Reference"), number("estimate", "Effect"), "se",
-             "low", "high", "p", "p_holm", "n", "components", "note"],
-            with_holm(effects),
-            note="Effects on shares (from −1 to 1) or means. Effects on questions before the game are chance. Holm's "
-            "adjustment is over the whole table.",
+             "low", "high", "p", "q", "n", "components", "note"],
+            with_q(effects),
+            note="Effects on shares (from −1 to 1) or means. Effects on questions before the game are chance. "
+            + EXPLORATORY,
             charts=[Chart("dots", title="Effects of factors on shares of answers", y="where", line=0,
                           rows=shown, most={"y": MOST_EFFECTS})]
             if len(shown := effects.assign(where=where)[effects["option"] != MEAN]) else [],
@@ -98,11 +108,11 @@ def run(data: Data, options: Options) -> Result:
     if len(related):
         tables.append(Table(
             "associations", "Association of answers with outcomes within arms",
-            [QUESTION, OPTION, "outcome", number("estimate", "Correlation"), "low", "high", "p", "p_holm", "n",
+            [QUESTION, OPTION, "outcome", number("estimate", "Correlation"), "low", "high", "p", "q", "n",
              "clusters", "note"],
-            with_holm(related),
+            with_q(related),
             note="Correlation after taking out the means of arms, of people's mean outcomes over their matches. It "
-            "says nothing about causes.",
+            f"says nothing about causes. {EXPLORATORY}",
         ))  # fmt: skip
         named |= tables[-1].numbers("{question}: {option} with {key}")
     return Result(tables, numbers=named, n={"people": len(people)}, warnings=list(dict.fromkeys(warnings)))
@@ -218,10 +228,11 @@ def _effects(
             frame["value"].to_numpy(), bounds=bounds, level=options.level
         )
         for term in fit["terms"]:
-            name, _equals, level = term["term"].partition("=")
-            if level:
-                yield {**question.about, "option": option, "what": _what(question, option), "factor": headings[name],
-                       "level": level, "reference": references[name], "n": fit["n"],
+            names, levels = factors_and_levels(term["term"], references)
+            if names:
+                yield {**question.about, "option": option, "what": _what(question, option), "n": fit["n"],
+                       "factor": " × ".join(headings[name] for name in names), "level": BETWEEN.join(levels),
+                       "reference": BETWEEN.join(references[name] for name in names),
                        **{key: term[key] for key in OF_TERM}}  # fmt: skip
 
 
@@ -268,8 +279,8 @@ ANALYSES = [
         method=(
             "Of everybody who answered: shares of answers and means of numbers by arm, with intervals over independent "
             "units; effects of the factors between participants by OLS; correlations with outcomes within arms. "
-            "Standard errors from leaving out one unit at a time (CR3). Open text is only counted. P-values raw and "
-            "Holm-adjusted."
+            "Standard errors from leaving out one unit at a time (CR3). Open text is only counted. "
+            + EXPLORATORY
         ),
         needs="people",
         columns={"participants": ["participant", "cell", "version", "survey_*"]},

@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pandas as pd
@@ -114,6 +115,27 @@ def match(number: int, **columns: Any) -> dict[str, Any]:
         "decisions": 2, "messages": 0, "player_alice": "script:a", "player_bob": "script:b", "participant_alice": None,
         "participant_bob": None, **columns, "in_dataset": True, "reason": None, "reasons": None,
     }  # fmt: skip
+
+
+def study(folder: Path, *, people: int = 24) -> Path:
+    """Write a 2 × 2 study in which people play against two models, each under its label; some are lost."""
+    rng, rows, participants = Random(1), [], []
+    for number in range(people):
+        partner, frame = ("careful", "daring")[number % 2], ("give", "take")[number // 2 % 2]
+        about = {"cell": 1 + number % 4, "version": 1, "factor_frame": frame, "factor_partner": partner}
+        lost, payoff, agreed = number % 12 == 0, rng.gauss(10, 2), rng.random() < 0.8
+        participants.append({
+            "participant": f"p{number}", "person": f"p{number}", "role": "alice", "stage": "in_dataset", **about,
+            "in_dataset": not lost, "reasons": "dropped_out" if lost else None, "survey_before_age": 18 + number % 50,
+        })  # fmt: skip
+        rows.append(match(
+            number, player_alice="human", participant_alice=f"p{number}", seed=number, agent_bob=partner,
+            player_bob=f"endpoint:{partner[:3]}", agent_bob_hash="ab12", payoffs_alice=payoff,
+            payoffs_bob=20 - payoff, **about, agreement=agreed,
+            efficiency=rng.random() if agreed else 0.0, rounds_played=rng.randint(1, 9),
+        ))  # fmt: skip
+    stages = [{"stage": name, "reached": people, "left": {}} for name in ("arrived", "consented", "in_dataset")]
+    return dataset(folder, {"matches": rows, "participants": participants}, flow={"arrived": people, "stages": stages})
 
 
 def _kinds(rows: Rows) -> dict[str, str]:

@@ -170,7 +170,8 @@ def test_the_same_input_gives_the_same_bytes(valid, tmp_path, analyse):
         assert analyse(valid, "--to", tmp_path / name, *ONE_ANALYSIS)[0] == 0
     assert written(tmp_path / "one") == written(tmp_path / "two")
     assert set(written(tmp_path / "one")) == {
-        "report.html", "results.json", "figures/general.outcomes.outcomes.svg", "figures/general.outcomes.outcomes.png",
+        "report.html", "methods.md", "results.json",
+        "figures/general.outcomes.outcomes.svg", "figures/general.outcomes.outcomes.png",
         "figures/general.outcomes.outcomes.json",
         *(f"tables/general.outcomes.{name}.{end}" for name in ("cells", "factors") for end in ("csv", "tex", "html")),
     }  # fmt: skip

@@ -161,14 +161,41 @@ def test_few_or_unequal_clusters_allow_no_interval():
         assert rated["A"]["low"] is rated["A"]["rank_low"] is None
 
 
+def test_an_interval_is_the_jackknifes_with_t():
+    wins = [(3, 1), (2, 2), (4, 0), (1, 3), (3, 1), (2, 2)]
+    matches = [match for won, lost in wins for match in [A_WINS] * won + [B_WINS] * lost]
+    rated = bradley_terry(matches, seats=False, cluster=[number for number in range(6) for _match in range(4)])
+    without = [log((15 - won) / (9 - lost)) / 2 for won, lost in wins]
+    half = 2.570582 * np.sqrt(5 / 6 * sum((value - log(15 / 9) / 2) ** 2 for value in without))
+    assert rated["A"]["high"] - rated["A"]["strength"] == pytest.approx(half, rel=1e-5)
+    assert rated["A"]["strength"] - rated["A"]["low"] == pytest.approx(half, rel=1e-5)
+
+
+def test_intervals_of_many_units_are_those_of_the_model():
+    """The information of 4,000 independent matches between two players gives the error; groups estimate it well."""
+    rng = Random(3)
+    matches = [A_WINS if rng.random() < 0.6 else B_WINS for _match in range(4_000)]
+    rated = bradley_terry(matches, seats=False, draws=200)
+    p = sum(match == A_WINS for match in matches) / 4_000
+    error = 1 / np.sqrt(4_000 * p * (1 - p)) / 2
+    assert (rated["A"]["high"] - rated["A"]["low"]) / 2 == pytest.approx(1.972 * error, rel=0.15)
+    assert rated["A"]["clusters"] == 4_000
+
+
 @pytest.mark.slow
-def test_intervals_cover_the_strengths_and_ranks():
-    strengths = {"A": 0.875, "B": 0.375, "C": -0.125, "D": -1.125}
+@pytest.mark.parametrize("clusters", [5, 6, 10, 20, 40])
+@pytest.mark.parametrize("strengths", [(0.875, 0.375, -0.125, -1.125), (0.2, 0.1, 0.0, -0.3)])
+def test_intervals_cover_the_strengths_and_ranks(strengths, clusters):
     covered, ranked, effects = [], [], []
     for seed in range(200):
-        matches, rounds = played(strengths, pairs=20, seat=0.4, seed=seed)
-        rated = bradley_terry(matches, cluster=rounds, draws=400, seed=seed)
-        covered += [rated[name]["low"] <= strength <= rated[name]["high"] for name, strength in strengths.items()]
-        ranked += [rated[n]["rank_low"] <= rank <= rated[n]["rank_high"] for rank, n in enumerate("ABCD", start=1)]
-        effects.append(rated["seat_effect"]["low"] <= 0.4 <= rated["seat_effect"]["high"])
-    assert np.mean(covered) > 0.9 and np.mean(ranked) > 0.95 and np.mean(effects) > 0.88
+        of_players = dict(zip("ABCD", strengths, strict=True))
+        matches, rounds = played(of_players, pairs=clusters, seat=0.4, seed=seed)
+        rated = bradley_terry(matches, cluster=rounds, draws=300, seed=seed)
+        effect = rated.pop("seat_effect")
+        effects += [effect["low"] <= 0.4 <= effect["high"]] if effect["low"] is not None else []
+        for rank, (name, strength) in enumerate(of_players.items(), start=1):
+            found = rated[name]
+            covered += [found["low"] <= strength <= found["high"]] if found["low"] is not None else []
+            ranked += [found["rank_low"] <= rank <= found["rank_high"]] if found["rank_low"] is not None else []
+    assert min(len(covered), len(ranked), 4 * len(effects)) > 700, "intervals are rarely missing"
+    assert np.mean(covered) > 0.92 and np.mean(ranked) > 0.92 and np.mean(effects) > 0.92

@@ -19,8 +19,9 @@ def draw(mark, name, title, rows, **settings):
 
 
 def texts(figure) -> list[str]:
-    """Return all text in the drawing."""
-    return re.findall(r"<text[^>]*>([^<]+)</text>", figure.svg())
+    """Return all text in the drawing, with the lines of each joined."""
+    found = re.findall(r"<text[^>]*>(.*?)</text>", figure.svg())
+    return [" ".join(re.findall(r"[^<>]+(?=<|$)", re.sub(r"<[^>]*>", "<", text))) for text in found]
 
 
 FIFTY = [{"t": t} for t in range(50)]

@@ -5,14 +5,17 @@ from __future__ import annotations
 import csv
 import json
 from itertools import product
+from typing import Any
 
 import pandas as pd
 import pytest
 
 from analysis import load
-from analysis.published.coopeval.payoffs import rank_best_first, shown_steps
+from analysis.options import Options
+from analysis.published.coopeval.payoffs import ONE_RUN, bootstrap_runs, rank_best_first, shown_steps
 from analysis.published.coopeval.tournaments import mean_and_se, normalised, over_means
 from analysis.tests.building import dataset
+from analysis.toolbox.dependence import NO_VARIATION, TOO_FEW
 
 PAYOFFS = {"CC": (2, 2), "CD": (0, 3), "DC": (3, 0), "DD": (1, 1)}
 AGENTS = {"C": "openai:kind", "D": "openai:hard"}
@@ -52,6 +55,21 @@ def test_mean_and_fitness_use_the_right_populations(tmp_path):
     assert rows["mean"].to_dict() == {"openai:kind": 0, "openai:hard": 1, "all agents": 0.5}
     assert rows.loc["all agents", "fitness"] == pytest.approx(0, abs=1e-4)
     assert rows.loc["all agents", "published_mean"] == ".072 ± .015"
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "parameter", "pooled"),
+    [("repetition", "continuation", False), ("contract", "contract_bound", False), ("none", "continuation", True)],
+)
+def test_matches_are_pooled_only_if_parameters_with_an_effect_are_equal(tmp_path, mechanism, parameter, pooled):
+    runs = [tournament(mechanism, **{f"config_{parameter}": value}) for value in (0.8, 0.9)]
+    for rows in runs[1]:
+        for row in rows:
+            row["match"] += "-2"
+    for analysis in ("payoffs", "meta_game"):
+        outcome = loaded(tmp_path / analysis, *runs).run(f"coopeval.{analysis}")
+        assert outcome.status == ("done" if pooled else "skipped")
+        assert pooled or f"differ in {parameter}" in outcome.reason
 
 
 def test_standard_errors_are_over_games():
@@ -98,6 +116,22 @@ def test_ratings_become_ranks_with_the_best_first(tmp_path):
     assert rows["rating"].to_dict() == {"openai:hard": pytest.approx(0, abs=1e-6), "openai:kind": pytest.approx(-1)}
 
 
+def test_ratings_have_intervals_over_the_runs_of_each_game(tmp_path):
+    def interval(**ranks: list[float]) -> dict[str, Any]:
+        rows = [{"game": game, "run": run, "rank": rank} for game, of in ranks.items() for run, rank in enumerate(of)]
+        return bootstrap_runs(pd.DataFrame(rows), "rank", Options(draws=4000))
+
+    found = interval(a=[1, 2] * 30, b=[3] * 5)
+    # The mean of 60 runs varies by √(1/4 / 59), and by half of that after averaging with the other game.
+    assert (found["low"], found["high"]) == pytest.approx((2.25 - 1.96 * 0.0325, 2.25 + 1.96 * 0.0325), abs=0.01)
+    assert found["runs"] == 65
+    assert interval(a=[1, 2, 1, 2, 1], b=[3])["note"] == ONE_RUN
+    assert interval(a=[1, 2], b=[1, 2])["note"] == TOO_FEW
+    assert interval(a=[1, 1, 1], b=[2, 2, 2]) == {"low": None, "high": None, "runs": 6, "note": NO_VARIATION}
+    rows = loaded(tmp_path / "d", tournament()).run("coopeval.deviation").tables["ranks"].frame
+    assert rows["low"].isna().all() and set(rows["note"]) == {ONE_RUN}
+
+
 def test_stated_probabilities_appear_next_to_actions(tmp_path):
     tables = tournament()
     first = tables[0][0]["match"]
@@ -108,6 +142,11 @@ def test_stated_probabilities_appear_next_to_actions(tmp_path):
     table = loaded(tmp_path / "d", tables, decisions=moves).run("coopeval.actions").tables["actions"].frame
     assert table.set_index("action")["estimate"].to_dict() == {"A0": 0.8, "A1": pytest.approx(0.2)}
     assert table.set_index("action")["realised"].to_dict() == {"A0": 0.5, "A1": 0.5}
+
+
+def test_reactions_of_few_matches_have_no_interval(tmp_path):
+    one = loaded(tmp_path / "one", tournament("repetition", runs=1)).run("coopeval.reactions").tables["reactions"].frame
+    assert one["low"].isna().all() and set(one["note"]) == {TOO_FEW}
 
 
 def test_reactions_follow_the_co_players_last_action(tmp_path):

@@ -119,7 +119,7 @@ def test_the_implied_rate_of_all_choices(patience_answers):
     low, high = bootstrap_rates(answers, Options(draws=200))
     assert (low, high) == (pytest.approx(0.039), pytest.approx(0.049))
     rows = patience_answers.run("econevals.patience", draws=20).tables["rates"].frame.set_index("horizon")
-    assert rows.loc["1 year", "published"] == "10.45, 8.00, 6.00"
+    assert rows.loc["1 year", "published"] == "10.45 (0.825), 8.00 (0.808), 6.00 (0.889)"
 
 
 def test_the_order_of_the_options(patience_answers):

@@ -3,34 +3,14 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
-from random import Random
 
 import pytest
 
 from analysis.command import analyse
 from analysis.options import Options
-from analysis.tests.building import dataset, match
+from analysis.tests.building import study
 
 ANALYSES = ["general.attrition", "general.outcomes", "general.effects", "general.flow", "general.pay"]
-
-
-def study(folder: Path, *, pairs: int = 24) -> Path:
-    """Write a study in which people play against two models, each as the agent of a level of a factor."""
-    rng, rows, people = Random(1), [], []
-    for number in range(pairs):
-        model = ("endpoint:model-1", "endpoint:model-2")[number % 2]
-        frame = ("give", "take")[number // 2 % 2]
-        rows.append(match(
-            number, player_alice="human", participant_alice=f"p{number}", player_bob=model, seed=number,
-            cell=1 + number % 4, agent_bob=("careful", "daring")[number % 2], agent_bob_hash="ab12",
-            factor_partner=("careful", "daring")[number % 2], factor_frame=frame, payoffs_alice=rng.gauss(10, 2),
-        ))  # fmt: skip
-        people.append({"participant": f"p{number}", "person": f"p{number}", "role": "alice", "cell": 1 + number % 4,
-                       "version": 1, "stage": "in_dataset", "in_dataset": number > 0, "reasons": None,
-                       "factor_frame": frame, "factor_partner": ("careful", "daring")[number % 2]})  # fmt: skip
-    stages = [{"stage": name, "reached": pairs, "left": {}} for name in ("arrived", "consented", "in_dataset")]
-    return dataset(folder, {"matches": rows, "participants": people}, flow={"arrived": pairs, "stages": stages})
 
 
 @pytest.fixture(scope="module")
@@ -60,7 +40,9 @@ def test_the_design_shows_each_arm_from_randomised_to_analysed(report):
 
 def test_robustness_stands_side_by_side(report):
     headings = re.findall(r'<th scope="col"[^>]*>([^<]+)</th>', section(report, "robustness"))
-    assert headings == ["Outcome", "Factor", "Level", "As above", "Lee bounds"]
+    assert headings == [
+        "Outcome", "Factor", "Level", "As above", "Lee bounds", "Logit, average marginal effect",
+    ]  # fmt: skip
 
 
 def test_exploratory_analyses_are_folded_with_their_estimates_in_a_line(report):

@@ -11,6 +11,7 @@ import statsmodels.formula.api as smf
 from scipy import stats
 
 from analysis import toolbox
+from analysis.frames import estimates
 from analysis.published import aucarena, coopeval, econarena, econevals, glee
 from analysis.toolbox.estimates import two_sided
 from games.duopoly.market import Market
@@ -240,7 +241,17 @@ def test_quantiles_of_t_need_no_library(df):
         assert two_sided(level, df) == pytest.approx(stats.t.ppf((1 + level) / 2, df), rel=1e-9)
 
 
-def test_mean_from_sums_equals_mean_of_values():
-    values = [1.5, 2.0, 7.25, 3.0]
-    result, expected = toolbox.mean_from_sums(4, sum(values), sum(v**2 for v in values)), toolbox.mean(values)
-    assert result == pytest.approx({key: expected[key] for key in result})
+@pytest.mark.parametrize(("values", "share", "bounds"), [
+    ([1.5, 2.0, 7.25, 3.0, 2.5], False, (None, None)), ([0.2, 0.9, 1.0, 0.4, 0.7], False, (0.0, 1.0)),
+    ([1.0] * 5, False, (0.0, 1.0)), ([1.0, 2.0, 1.0, 3.0, 1.0], False, (0.0, None)), ([2.0] * 5, False, (None, None)),
+    ([1, 1, 0, 1, 0, 1, 1], True, (None, None)), ([1, 1, 1, 1, 1], True, (None, None)),
+])  # fmt: skip
+def test_intervals_from_sums_are_those_of_independent_units(values, share, bounds):
+    result = toolbox.mean_from_sums(len(values), sum(values), sum(v**2 for v in values), share=share, bounds=bounds)
+    found = estimates(
+        pd.DataFrame({"y": np.array(values, dtype=float), "cluster": range(len(values)), "all": "all"}),
+        ["all"], "y", share=share, level=0.95, bounds=bounds,
+    ).iloc[0]  # fmt: skip
+    for key in ("estimate", "se", "low", "high"):
+        assert result[key] is None if pd.isna(found[key]) else result[key] == pytest.approx(found[key], rel=1e-6)
+    assert result.get("note", "") == found["note"]

@@ -28,10 +28,9 @@ from analysis.toolbox.estimates import (
     welch,
 )
 from analysis.toolbox.evolution import pure_nash, replicator
-from analysis.toolbox.ratings import trueskill
+from analysis.toolbox.ratings import plackett_luce, trueskill
 from analysis.toolbox.regression import ols
 from analysis.toolbox.resampling import bootstrap
-from games.ratings import plackett_luce
 from games.social_dilemma.evolution import deviation_ratings
 
 __all__ = [

@@ -20,6 +20,7 @@ from analysis.toolbox.dependence import (
     TOO_FEW,
     TOO_FEW_HERE,
 )
+from analysis.toolbox.estimates import two_sided
 from analysis.toolbox.numbers import Result, finite
 
 if TYPE_CHECKING:
@@ -37,6 +38,9 @@ FARTHEST = 12.0
 """Log-odds beyond which an estimate is infinite: the result of some comparison is then always the same."""
 LONGEST_STEP, TOLERANCE, MOST_STEPS = 2.0, 1e-8, 60
 NUMBERS_AT_ONCE = 4_000_000
+MOST_UNITS = 200
+"""With more units, random groups of them are left out and drawn: time and memory would grow with their number."""
+MOST_CONFIGURATIONS, FEWEST_MATCHES = 20, 10
 FEWEST_DRAWS = 0.9
 """The smallest share of draws whose matches connect all players, for intervals."""
 NOT_CONNECTED = "no chain of matches connects them with the others"
@@ -47,7 +51,7 @@ PENALISED = "some results never vary, so that estimates are finite only with Fir
 SEATS_AND_PLAYERS = "players always had the same seats"
 ONE_EFFECT = "in some configurations, players always had the same seats, so that one effect stands for all"
 WITHOUT_SEATS = "effects of seats were not estimated"
-RARELY_CONNECTED = "in many draws, no chain of matches connects all players"
+RARELY_CONNECTED = "without some independent units, no chain of matches connects all players"
 
 
 def bradley_terry(
@@ -63,8 +67,10 @@ def bradley_terry(
     """Return players' strengths: a player beats another with log-odds of their difference and their seats' effects.
 
     A match of several players counts as a comparison of every two, and equal scores as half a win for both. Estimates
-    are of maximum likelihood. Intervals, those of ranks too, are percentiles of a bootstrap over clusters, with the
-    draws of `bootstrap`; in draws in which somebody won everything, Firth's penalty (1993) keeps strengths finite.
+    are of maximum likelihood. Intervals are the jackknife's, which leaves out each cluster, with t for one degree of
+    freedom fewer than clusters: percentiles of a bootstrap are too narrow with few. Those of ranks are percentiles of
+    a bootstrap over clusters, with the draws of `bootstrap`. Over 200 clusters are first joined at random into 200.
+    Firth's penalty (1993) keeps strengths finite where somebody won everything.
 
     Args:
         matches: {player: score} in the order of seats, or pairs (player, score) if a player may have several seats.
@@ -90,18 +96,24 @@ def bradley_terry(
     effect: Result = {**dict.fromkeys(("estimate", "low", "high")), "configurations": {}, "note": WITHOUT_SEATS}
     if not compared.cells:
         return {**result, SEAT_EFFECT: effect | {"note": ALONE if seats else WITHOUT_SEATS}}
-    fit = _Fit(compared, draws, seed, level)
-    for player, ranked in fit.ranks():
+    fit = _Fit(compared, seed, level)
+    for player, ranked in fit.ranks(draws, seed):
         result[player] |= ranked
     core = compared.where_both_win() if fit.penalised else compared
     for player in compared.players:
         result[player]["note"] = WON_EVERYTHING if core.cells else NO_TWO_ALIKE
     if core.cells:
-        fit = fit if core is compared else _Fit(core, draws, seed, level)
+        fit = fit if core is compared else _Fit(core, seed, level)
         for player, strength in fit.strengths():
             result[player] |= strength
         effect |= fit.seat_effect() if seats else {}
     return {**result, SEAT_EFFECT: effect}
+
+
+def enough_of_each(configurations: Sequence[Hashable]) -> Sequence[Hashable] | None:
+    """Return matches' configurations if there are few enough, with enough matches each, for effects of their seats."""
+    number = Counter(configurations).values()
+    return configurations if len(number) <= MOST_CONFIGURATIONS and min(number, default=0) >= FEWEST_MATCHES else None
 
 
 @dataclass(frozen=True)
@@ -209,72 +221,93 @@ def _largest(groups: Sequence[set[str]]) -> set[str]:
 
 
 class _Fit:
-    """The model's estimates from all clusters, and from those of each draw.
+    """The model's estimates from all clusters, without each, and from those of each draw.
 
     Attributes:
         players: in alphabetical order; their strengths are the first estimates, and those of seats follow.
         penalised: whether the estimates from all clusters are finite only with a penalty.
+        kind: of each cluster; clusters of one kind have the same results, and leaving out either is the same.
+        left_out: the estimates without one cluster of each kind.
         why_not: why nothing has an interval; "" if estimates may have one.
     """
 
-    def __init__(self, compared: _Compared, draws: int, seed: int, level: float) -> None:
+    def __init__(self, compared: _Compared, seed: int, level: float) -> None:
         import numpy as np
 
         self.compared, self.level, self.players, cells = compared, level, compared.players, compared.cells
-        self.configurations, design, self.seats_note = _design(cells, self.players, with_seats=compared.with_seats)
-        self.has_seats = design.shape[1] > len(self.players)
+        self.configurations, self.design, self.seats_note = _design(cells, self.players, compared.with_seats)
+        self.has_seats = self.design.shape[1] > len(self.players)
         column = {cell: index for index, cell in enumerate(cells)}
         kinds: dict[Any, int] = {}
-        kind = np.array([kinds.setdefault(frozenset(unit.items()), len(kinds)) for unit in compared.units])
+        units = _joined(compared.units, seed)
+        self.kind = np.array([kinds.setdefault(frozenset(unit.items()), len(kinds)) for unit in units])
         results = np.zeros((len(kinds), 2, len(cells)))
         for row, unit in enumerate(kinds):
             for (cell, won), times in unit:
                 results[row, :, column[cell]] += times * won, times * (1 - won)
-        everything = np.bincount(kind) @ results.reshape(len(kinds), -1)
-        estimate, infinite = _maximum(design, everything[None], penalised=False)
+        self.results = results.reshape(len(kinds), -1)
+        everything, sizes = np.bincount(self.kind) @ self.results, self.results.sum(axis=1)[self.kind]
+        estimate, infinite = _maximum(self.design, everything[None], penalised=False)
         self.penalised = bool(infinite[0])
         if self.penalised:
-            estimate, _infinite = _maximum(design, everything[None], penalised=True)
-        self.estimate, sizes = estimate[0], results.sum(axis=(1, 2))[kind]
-        self.why_not = TOO_FEW if len(kind) < FEWEST_UNITS else ""
+            estimate, _infinite = _maximum(self.design, everything[None], penalised=True)
+        self.estimate, self.left_out = estimate[0], np.zeros((0, len(estimate[0])))
+        self.why_not = TOO_FEW if len(self.kind) < FEWEST_UNITS else ""
         if not self.why_not and 2 * sizes.max() >= sizes.sum():
             self.why_not = ONE_UNIT_DOMINATES
-        parts = [] if self.why_not else [*self._draws(design, results, kind, draws, np.random.default_rng(seed))]
-        self.drawn = np.concatenate(parts) if parts else np.zeros((0, len(self.estimate)))
-        if not self.why_not and len(self.drawn) < FEWEST_DRAWS * draws:
-            self.why_not = RARELY_CONNECTED
+        if not self.why_not:
+            size = self._at_once(1)
+            parts = [self._estimates(everything - self.results[at : at + size]) for at in range(0, len(kinds), size)]
+            self.left_out = np.concatenate(parts)
+            if len(self.left_out) < len(kinds):
+                self.why_not = RARELY_CONNECTED
 
-    def _draws(
-        self, design: np.ndarray, results: np.ndarray, kind: np.ndarray, draws: int, rng: np.random.Generator
-    ) -> Iterator[np.ndarray]:
-        """Yield the estimates of draws whose matches connect all players."""
+    def _at_once(self, clusters: int) -> int:
+        """Return how many draws of so many clusters are estimated at once."""
+        return max(1, NUMBERS_AT_ONCE // max(clusters, 2 * len(self.design), self.design.shape[1] ** 2))
+
+    def _estimates(self, results: np.ndarray) -> np.ndarray:
+        """Return the estimates from each row of results that connects all players."""
         import numpy as np
 
-        clusters, kinds, players = len(kind), len(results), len(self.players)
-        of_players = design[:, :players]
-        products = (of_players[:, :, None] * of_players[:, None, :]).reshape(len(design), -1)
-        size = max(1, NUMBERS_AT_ONCE // max(clusters, 2 * len(design), design.shape[1] ** 2))
+        players = len(self.players)
+        of_players = self.design[:, :players]
+        products = (of_players[:, :, None] * of_players[:, None, :]).reshape(len(self.design), -1)
+        laplacian = results.reshape(len(results), 2, -1).sum(axis=1) @ products
+        connected = np.linalg.eigvalsh(laplacian.reshape(-1, players, players))[:, 1] > RIDGE
+        results = results[connected]
+        estimates, infinite = _maximum(self.design, results, penalised=self.penalised, start=self.estimate)
+        if infinite.any() and not self.penalised:
+            estimates[infinite] = _maximum(self.design, results[infinite], penalised=True)[0]
+        return estimates
+
+    def drawn(self, draws: int, seed: int) -> np.ndarray:
+        """Return the estimates of the draws whose matches connect all players."""
+        import numpy as np
+
+        rng, clusters, kinds = np.random.default_rng(seed), len(self.kind), len(self.results)
+        size = self._at_once(clusters)
+        found = [np.zeros((0, len(self.estimate)))]
         for first in range(0, draws, size):
             number = min(size, draws - first)
-            chosen = kind[rng.integers(0, clusters, size=(number, clusters))] + kinds * np.arange(number)[:, None]
+            chosen = self.kind[rng.integers(0, clusters, size=(number, clusters))]
+            chosen += kinds * np.arange(number)[:, None]
             times = np.bincount(chosen.ravel(), minlength=number * kinds).reshape(number, kinds)
-            counted = times @ results.reshape(kinds, -1)
-            laplacian = (counted.reshape(number, 2, -1).sum(axis=1) @ products).reshape(number, players, players)
-            counted = counted[np.linalg.eigvalsh(laplacian)[:, 1] > RIDGE]
-            estimates, infinite = _maximum(design, counted, penalised=False, start=self.estimate)
-            if infinite.any():
-                estimates[infinite] = _maximum(design, counted[infinite], penalised=True)[0]
-            yield estimates
+            found.append(self._estimates(times @ self.results))
+        return np.concatenate(found)
 
-    def _interval(self, values: np.ndarray, why_not: str, names: Sequence[str] = ("low", "high")) -> Result:
+    def _interval(self, estimate: float, left_out: np.ndarray, why_not: str) -> Result:
+        """Return the jackknife's interval of an estimate."""
         import numpy as np
 
-        if not why_not and np.ptp(values) <= TOLERANCE:
-            why_not = NO_VARIATION
+        clusters, times = len(self.kind), np.bincount(self.kind)
+        if not why_not:
+            error = float(np.sqrt((clusters - 1) / clusters * times @ (left_out - estimate) ** 2))
+            why_not = "" if error > TOLERANCE else NO_VARIATION
         if why_not:
-            return {**dict.fromkeys(names), "note": why_not}
-        ends = np.quantile(values, [(1 - self.level) / 2, (1 + self.level) / 2])
-        return {**dict(zip(names, map(float, ends), strict=True)), "note": ""}
+            return {"low": None, "high": None, "note": why_not}
+        half = two_sided(self.level, clusters - 1) * error
+        return {"low": estimate - half, "high": estimate + half, "note": ""}
 
     def _of_each(self) -> Iterator[tuple[int, str, int, str]]:
         """Yield each player's position, name, number of clusters, and why nothing of theirs has an interval."""
@@ -285,22 +318,23 @@ class _Fit:
     def strengths(self) -> Iterator[tuple[str, Result]]:
         """Yield each player's strength with its interval."""
         for index, player, _clusters, why_not in self._of_each():
-            found = self._interval(self.drawn[:, index], why_not)
+            found = self._interval(float(self.estimate[index]), self.left_out[:, index], why_not)
             found["note"] = found["note"] or (PENALISED if self.penalised else "")
             yield player, {"strength": float(self.estimate[index]), **found}
 
-    def ranks(self) -> Iterator[tuple[str, Result]]:
+    def ranks(self, draws: int, seed: int) -> Iterator[tuple[str, Result]]:
         """Yield each player's rank with its interval, whose ends are rounded outwards; who are equal share ranks."""
         import numpy as np
 
         players = len(self.players)
-        strengths = self.drawn[:, :players, None] - self.drawn[:, None, :players]
+        drawn = self.left_out if self.why_not else self.drawn(draws, seed)
+        strengths = drawn[:, :players, None] - drawn[:, None, :players]
         best = 1 + (strengths < -TOLERANCE).sum(axis=2)
         worst = players - (strengths > TOLERANCE).sum(axis=2)
         for index, player, clusters, why_not in self._of_each():
             rank = 1 + int((self.estimate[:players] > self.estimate[index] + TOLERANCE).sum())
             found: Result = {"rank": rank, "clusters": clusters}
-            if not why_not:
+            if not why_not and len(drawn) >= FEWEST_DRAWS * draws:
                 found["rank_low"] = int(np.quantile(best[:, index], (1 - self.level) / 2, method="lower"))
                 found["rank_high"] = int(np.quantile(worst[:, index], (1 + self.level) / 2, method="higher"))
             yield player, found
@@ -320,13 +354,25 @@ class _Fit:
 
         found = effects(self.estimate)
         why_not = self.why_not or (PENALISED if self.penalised else "")
-        interval = self._interval(effects(self.drawn).mean(axis=-1), why_not)
+        interval = self._interval(float(found.mean()), effects(self.left_out).mean(axis=-1), why_not)
         note = interval.pop("note") or self.seats_note
         by_configuration = dict(zip(self.configurations, map(float, found), strict=True))
         return {"estimate": float(found.mean()), **interval, "configurations": by_configuration, "note": note}
 
 
-def _design(cells: Sequence[Cell], players: Sequence[str], *, with_seats: bool) -> tuple[list[Any], np.ndarray, str]:
+def _joined(units: Sequence[Counter[Any]], seed: int) -> Sequence[Counter[Any]]:
+    """Return the units, joined at random into as many as are estimated without."""
+    import numpy as np
+
+    if len(units) <= MOST_UNITS:
+        return units
+    groups: list[Counter[Any]] = [Counter() for _group in range(MOST_UNITS)]
+    for place, index in enumerate(np.random.default_rng(seed).permutation(len(units))):
+        groups[place % MOST_UNITS].update(units[index])
+    return groups
+
+
+def _design(cells: Sequence[Cell], players: Sequence[str], with_seats: bool) -> tuple[list[Any], np.ndarray, str]:
     """Return the configurations, a row per cell with a column per player and seat in a configuration, and a note."""
     import numpy as np
 
@@ -366,17 +412,21 @@ def _maximum(
     """
     import numpy as np
 
-    draws, parameters = len(results), design.shape[1]
-    products = (design[:, :, None] * design[:, None, :]).reshape(len(design), -1)
+    # What no match determines is left out, as rounding would move it at every step.
+    _left, sizes, right = np.linalg.svd(design, full_matrices=False)
+    basis = right[sizes > TOLERANCE * sizes.max()].T
+    of_cells = design @ basis
+    draws, parameters = len(results), basis.shape[1]
+    products = (of_cells[:, :, None] * of_cells[:, None, :]).reshape(len(design), -1)
     wins, losses = results[:, : len(design)], results[:, len(design) :]
-    estimates = np.zeros((draws, parameters)) if start is None else np.tile(start, (draws, 1))
+    estimates = np.zeros((draws, parameters)) if start is None else np.tile(start @ basis, (draws, 1))
     ridge = RIDGE * np.eye(parameters)
     moving = np.arange(draws)
     for _step in range(MOST_STEPS):
         if not len(moving):
             break
         now = estimates[moving]
-        p = 1 / (1 + np.exp(-np.clip(now @ design.T, -500, 500)))
+        p = 1 / (1 + np.exp(-np.clip(now @ of_cells.T, -500, 500)))
         total = wins[moving] + losses[moving]
         weights = total * p * (1 - p)
         information = (weights @ products).reshape(-1, parameters, parameters) + ridge
@@ -384,9 +434,9 @@ def _maximum(
         if penalised:
             leverage = weights * (np.linalg.inv(information).reshape(len(moving), -1) @ products.T)
             surplus = surplus + leverage * (0.5 - p)
-        score = surplus @ design - RIDGE * now
+        score = surplus @ of_cells - RIDGE * now
         step = np.linalg.solve(information, score[:, :, None])[:, :, 0]
         longest = np.abs(step).max(axis=1)
         estimates[moving] = now + step * np.minimum(1, LONGEST_STEP / np.maximum(longest, LONGEST_STEP))[:, None]
         moving = moving[longest > TOLERANCE]
-    return estimates, (np.abs(estimates @ design.T) > FARTHEST).any(axis=1)
+    return estimates @ basis.T, (np.abs(estimates @ of_cells.T) > FARTHEST).any(axis=1)

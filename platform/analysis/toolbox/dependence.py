@@ -149,7 +149,7 @@ def mean_intervals(
             df = clusters - 1.0
             variance = clusters / df * total(sums**2) / n**2
             effective = np.where(mean * (1 - mean) > 0, np.minimum(n, mean * (1 - mean) / variance), clusters)
-            low, high = _wilson(mean, effective, stdtrit(df, (1 + level) / 2))
+            low, high = wilson(mean, effective, stdtrit(df, (1 + level) / 2))
         else:
             others = n[of_pair] - size
             weight = size / others
@@ -163,7 +163,7 @@ def mean_intervals(
             if bounds is not None and np.isfinite(bounds[1] - bounds[0]):
                 scaled = (mean - bounds[0]) / (bounds[1] - bounds[0])
                 at_end = (np.bincount(code, np.abs(deviations), groups) == 0) & ((scaled == 0) | (scaled == 1))
-                ends = _wilson(scaled, clusters, stdtrit(clusters - 1.0, (1 + level) / 2))
+                ends = wilson(scaled, clusters, stdtrit(clusters - 1.0, (1 + level) / 2))
                 low, high = (np.where(at_end, bounds[0] + end * (bounds[1] - bounds[0]), own)
                              for end, own in zip(ends, (low, high), strict=True))  # fmt: skip
             note[(variance <= 0) & ~at_end & (note == "")] = NO_VARIATION
@@ -175,7 +175,7 @@ def mean_intervals(
     }
 
 
-def _wilson(share: np.ndarray, n: np.ndarray, t: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def wilson(share: Any, n: Any, t: Any) -> tuple[np.ndarray, np.ndarray]:
     """Return Wilson's interval of shares of n, with t in place of z."""
     import numpy as np
 

@@ -101,6 +101,7 @@ class Effects:
     """Some rows and factors, prepared for several outcomes; see `effects`.
 
     Args:
+        covariates: columns of numbers, each with one slope.
         set_by: the column with the groups by which levels may have been set; by default, `group`.
         robustness: whether results have it.
     """
@@ -118,12 +119,13 @@ class Effects:
         seed: int = 1,
         *,
         interactions: Sequence[tuple[str, str]] | None = None,
+        covariates: Sequence[str] = (),
         set_by: str | None = None,
         robustness: bool = True,
     ) -> None:
         import pandas as pd
 
-        self.coded = Coded(rows, factors)
+        self.coded = Coded(rows, factors, covariates)
         self.dependence = Dependence(rows, people, group, replay, [*factors, *cell])
         self.interactions, self.robustness = interactions, robustness
         self.draws, self.seed = draws, seed
@@ -232,17 +234,20 @@ class Effects:
         if "unit" not in self.assigned:
             return None
         unit, labels = pd.factorize(self.assigned["unit"][complete])
-        for factor, _code in design.parts[index]:
+        for factor, code in design.parts[index]:
+            if code < 0:
+                continue
             codes = self.coded.coded[factor][0][complete]
             by_unit = pd.Series(codes).groupby(unit).nunique()
             if (unit < 0).any() or (by_unit > 1).any() or len(labels) < 2:
                 continue
             assigned = [dict(parts).get(factor) for parts in design.parts]
-            columns = np.ones(design.x.shape)
+            columns = design.x.copy()
             for position, parts in enumerate(design.parts):
-                for other, code in parts:
-                    if other != factor:
-                        columns[:, position] *= self.coded.coded[other][0][complete] == code
+                if factor in (own := dict(parts)):
+                    others = [self.coded.coded[other][0][complete] == code for other, code in own.items()
+                              if other != factor]  # fmt: skip
+                    columns[:, position] = np.prod(others, axis=0)
             found = randomisation(columns, assigned, y, codes, unit, self._blocks(complete, codes), index,
                                   draws=self.draws, seed=self.seed, level=level)  # fmt: skip
             return found | {"method": "randomisation"}

@@ -8,9 +8,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Hashable, Sequence
 from functools import lru_cache
-from math import atanh, cos, pi, sin, sqrt, tan, tanh
+from math import atanh, cos, inf, isfinite, pi, sin, sqrt, tan, tanh
 from statistics import NormalDist, fmean, variance
 
+from analysis.toolbox.dependence import FEWEST_ON_A_SIDE, NO_VARIATION, TOO_FEW_HERE, limited, wilson
 from analysis.toolbox.numbers import Result, Value, known, known_pairs, undefined
 
 LEVEL = 0.95
@@ -72,16 +73,39 @@ def mean(values: Sequence[Value], clusters: Sequence[Hashable] | None = None, *,
             "clusters": n_clusters}  # fmt: skip
 
 
-def mean_from_sums(n: int, total: float, squares: float, *, level: float = LEVEL) -> Result:
-    """Return a mean with its standard error and t interval, from the number, sum and sum of squares of the values."""
+def mean_from_sums(
+    n: int,
+    total: float,
+    squares: float,
+    *,
+    share: bool = False,
+    bounds: tuple[float | None, float | None] = (None, None),
+    level: float = LEVEL,
+) -> Result:
+    """Return a mean or share of independent values with its standard error and interval.
+
+    Without a library, the intervals are those that analyses give independent units (`dependence.mean_intervals`).
+
+    Args:
+        total, squares: sums of the values and of their squares.
+        bounds: the smallest and largest possible value, None if there is none.
+    """
     if n <= 0:
         return undefined("estimate se low high", "no observations", n=n)
     estimate = total / n
-    if n < 2:
-        return undefined("se low high", "fewer than two observations", estimate=estimate, n=n)
-    se = sqrt(max(0.0, squares - n * estimate**2) / (n - 1) / n)
-    half = two_sided(level, n - 1) * se
-    return {"estimate": estimate, "se": se, "low": estimate - half, "high": estimate + half, "n": n}
+    if n < FEWEST_ON_A_SIDE:
+        return undefined("se low high", TOO_FEW_HERE, estimate=estimate, n=n)
+    se, t = sqrt(max(0.0, squares - n * estimate**2) / (n - 1) / n), two_sided(level, n - 1)
+    bottom, top = (end if own is None else own for own, end in zip(bounds, (-inf, inf), strict=True))
+    if share:
+        low, high = wilson(estimate, n - 1 if 0 < estimate < 1 else n, t)
+    elif se == 0 and estimate in bounds and isfinite(top - bottom):
+        low, high = (bottom + end * (top - bottom) for end in wilson((estimate - bottom) / (top - bottom), n, t))
+    elif se == 0:
+        return undefined("se low high", NO_VARIATION, estimate=estimate, n=n)
+    else:
+        low, high = limited(estimate, t * se, bottom, top)
+    return {"estimate": estimate, "se": se, "low": float(low), "high": float(high), "n": n}
 
 
 def paired(a: Sequence[Value], b: Sequence[Value], *, level: float = LEVEL) -> Result:

@@ -1,12 +1,13 @@
-"""Skill ratings from match scores by TrueSkill, if it is installed."""
+"""Ratings from scores that are updated match by match: Plackett–Luce, and TrueSkill if it is installed."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from analysis.toolbox.numbers import Result
-from games.ratings import Scores, plackett_luce
 
+Scores = Mapping[str, float]
+"""One match: the score of every player; the higher score is better."""
 MU, SIGMA = 25.0, 25 / 3
 BETA, TAU, DRAW = 25 / 6, 25 / 300, 0.10
 
@@ -31,5 +32,24 @@ def trueskill(matches: Sequence[Scores]) -> dict[str, Result]:
         levels = sorted(set(match.values()), reverse=True)
         ranks = [levels.index(match[player]) for player in players]
         rated = environment.rate([(ratings[player],) for player in players], ranks=ranks)
+        ratings |= {player: team[0] for player, team in zip(players, rated, strict=True)}
+    return {player: {"mu": float(rating.mu), "sigma": float(rating.sigma)} for player, rating in ratings.items()}
+
+
+def plackett_luce(matches: Sequence[Scores]) -> dict[str, Result]:
+    """Return ratings by openskill's Plackett–Luce model, updated match by match; equal scores are draws.
+
+    Returns:
+        mu and sigma by player.
+    """
+    from openskill.models import PlackettLuce
+
+    model = PlackettLuce()
+    ratings = {player: model.rating(name=player) for match in matches for player in match}
+    for match in matches:
+        players = list(match)
+        if len(players) < 2:
+            continue
+        rated = model.rate([[ratings[player]] for player in players], scores=[match[player] for player in players])
         ratings |= {player: team[0] for player, team in zip(players, rated, strict=True)}
     return {player: {"mu": float(rating.mu), "sigma": float(rating.sigma)} for player, rating in ratings.items()}

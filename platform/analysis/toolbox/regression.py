@@ -66,7 +66,8 @@ class Design:
         dropped: names of collinear columns.
         sides: for each column, which observations are in each of the cells compared: those with the level and those
             with the reference level, or the four cells of an interaction.
-        parts: for each column, the levels of factors that it stands for, as (factor, level's code).
+        parts: for each column, the levels of factors that it stands for, as (factor, level's code); of a number,
+            (name, -1).
     """
 
     x: np.ndarray
@@ -82,12 +83,13 @@ class Coded:
 
     Args:
         factors: reference level of each factor; if it does not occur, the most frequent level replaces it.
+        covariates: columns of numbers that stand in the regression as they are, after all factors.
 
     Attributes:
-        known: whether no factor of the row is missing.
+        known: whether no factor or number of the row is missing.
     """
 
-    def __init__(self, rows: Rows, factors: Mapping[str, Any]) -> None:
+    def __init__(self, rows: Rows, factors: Mapping[str, Any], covariates: Sequence[str] = ()) -> None:
         import numpy as np
         import pandas as pd
 
@@ -96,6 +98,9 @@ class Coded:
         self.known = np.ones(len(rows), dtype=bool)
         for codes, _levels in self.coded.values():
             self.known &= codes >= 0
+        self.covariates = {name: numbers(rows, name) for name in covariates}
+        for values in self.covariates.values():
+            self.known &= np.isfinite(values)
 
     def crossed(self, complete: np.ndarray) -> list[tuple[str, str]]:
         """Return the pairs of factors of which every combination of levels occurs in rows that are `complete`."""
@@ -147,6 +152,11 @@ class Coded:
                 sides.append(tuple((a == here) & (b == there) for here, there in cells))
                 parts.append(((pair[0], one), (pair[1], other)))
         x = np.column_stack([cells[0] for cells in sides]).astype(float)
+        for name, values in self.covariates.items():
+            x = np.column_stack([x, values[complete]])
+            names.append(name)
+            sides.append((everyone, everyone))
+            parts.append(((name, -1),))
         used = _independent(x)
         return Design(
             x[:, used], [names[index] for index in used],

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from decimal import Decimal
+from functools import lru_cache
 from typing import Any
 
 from django.contrib import admin, messages
@@ -13,8 +15,8 @@ from django.forms import DecimalField
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
+from django.utils.translation import get_language, gettext_lazy, ngettext
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy, ngettext
 from django.views.decorators.http import require_GET, require_POST
 from unfold.decorators import display
 
@@ -26,8 +28,9 @@ from collecting.errors import WrongState
 from collecting.models import Collection, Item
 from collecting.previewing import preview_source
 from collecting.progress import progress
-from collecting.stages import results_of
+from collecting.stages import results_of, state_of
 from games import grids, registry
+from games.interface import Block
 from plans import files
 from rights.admin import trail
 from rights.roles import Role
@@ -35,6 +38,7 @@ from studies.admin import preview
 
 MAX_ANALYSED = 5000
 """Maximum number of finished matches that the results page uses."""
+CACHED = 16
 ENDED = Q(status__in=[Item.Status.FINISHED, Item.Status.FAILED])
 
 
@@ -133,10 +137,9 @@ class CollectionAdmin(PlanEditing):
     def results(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """Show the results of the game's own analyses of the finished matches."""
         collection = self.seen(request, object_id)
-        analyses = grids.analyses(collection.game)
-        if analyses is None:
+        if grids.analyses(collection.game) is None:
             raise Http404
-        results, _sources = results_of(collection, MAX_ANALYSED)
+        blocks, analysed = _blocks_of(collection.pk, state_of(collection), get_language())
         context = {
             **self.admin_site.each_context(request),
             "opts": self.opts,
@@ -144,9 +147,9 @@ class CollectionAdmin(PlanEditing):
             **trail(collection, here=_("Results")),
             "title": _("Results of {collection}").format(collection=collection.title),
             "collection": collection,
-            "blocks": analyses.results(registry.get(collection.game), results),
-            "analysed": len(results),
-            "cut": len(results) == MAX_ANALYSED,
+            "blocks": blocks,
+            "analysed": analysed,
+            "cut": analysed == MAX_ANALYSED,
         }
         return TemplateResponse(request, "admin/collecting/collection/results.html", context)
 
@@ -279,3 +282,12 @@ def _dollars(text: str) -> Decimal | None:
 
 def _redirect_to(collection: Collection) -> HttpResponseRedirect:
     return HttpResponseRedirect(reverse("admin:collecting_collection_change", args=[collection.pk]))
+
+
+@lru_cache(maxsize=CACHED)
+def _blocks_of(collection: int, _state: Any, _language: str | None) -> tuple[Sequence[Block], int]:
+    """Return the blocks of the game's own results and the number of matches; intervals take a second or more."""
+    of = Collection.objects.get(pk=collection)
+    results, _sources = results_of(of, MAX_ANALYSED)
+    analyses: Any = grids.analyses(of.game)
+    return analyses.results(registry.get(of.game), results), len(results)

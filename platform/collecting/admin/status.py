@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any
 
@@ -17,10 +17,9 @@ from collecting import planning
 from collecting.estimate import estimate_of
 from collecting.models import Collection, Item
 from collecting.progress import Progress, duration, failures, progress
-from collecting.ratings import ratings_of
+from collecting.ratings import Ratings, ratings_of
 from games import registry
 from games.errors import GameError, UnknownGame
-from games.ratings import Rating
 from llm_agents.agent import is_scripted
 from llm_agents.pricing import Price, PriceList
 from llm_agents.settings import PROMPT
@@ -85,7 +84,7 @@ class CollectionStatus:
     cap_of_today: str = ""
     refusal: str = ""
     estimate: ModelCosts | None = None
-    ratings: Sequence[Rating] = ()
+    ratings: Ratings = field(default_factory=Ratings)
 
     @property
     def running(self) -> bool:
@@ -157,6 +156,36 @@ class CollectionStatus:
         ]
 
     @property
+    def leaderboard(self) -> list[tuple[str, str, str, int]]:
+        """Agent, rank, strength and matches, with the intervals of ranks and strengths."""
+        return [
+            (
+                agent.label,
+                with_interval("{:d}", agent.rank, agent.rank_low, agent.rank_high),
+                with_interval("{:.2f}", agent.strength, agent.low, agent.high),
+                agent.matches,
+            )
+            for agent in self.ratings.agents
+        ]
+
+    @property
+    def leaderboard_notes(self) -> list[str]:
+        """The effect of the first seat, and why some agents have no interval."""
+        effect = self.ratings.seat_effect
+        of_seat = with_interval("{:.2f}", effect["estimate"], effect["low"], effect["high"])
+        without: dict[str, list[str]] = {}
+        for agent in self.ratings.agents:
+            if agent.low is None:
+                without.setdefault(agent.note, []).append(agent.label)
+        return [
+            *([] if effect["estimate"] is None else [_("Effect of the first seat: {effect}.").format(effect=of_seat)]),
+            *(
+                _("No interval for {agents}: {why}.").format(agents=", ".join(agents), why=why)
+                for why, agents in without.items()
+            ),
+        ]
+
+    @property
     def estimate_note(self) -> str:
         """What the estimate assumes; empty if there is none."""
         if self.estimate is None:
@@ -214,6 +243,16 @@ class CollectionStatus:
         return ""
 
 
+def with_interval(template: str, value: float | None, low: float | None, high: float | None) -> str:
+    """Return a number with its interval, such as "0.53 (0.21 to 0.85)"; a dash if it is unknown."""
+    if value is None:
+        return "–"
+    shown = template.format(value)
+    if low is None or high is None:
+        return shown
+    return _("{value} ({low} to {high})").format(value=shown, low=template.format(low), high=template.format(high))
+
+
 def status_of(collection: Collection) -> CollectionStatus:
     """Return the collection's current status."""
     seats = Prefetch("match__seats", Seat.objects.order_by("pk"))
@@ -230,7 +269,7 @@ def status_of(collection: Collection) -> CollectionStatus:
         estimate=_estimate(collection),
         latest=list(ended.prefetch_related(matches, seats)[:MAX_LATEST_SHOWN]),
         playing=list(playing.prefetch_related(matches, seats)[:MAX_PLAYING_SHOWN]),
-        ratings=() if collection.status == Status.RUNNING else ratings_of(collection),
+        ratings=Ratings() if collection.status == Status.RUNNING else ratings_of(collection),
     )
 
 

@@ -11,12 +11,15 @@ from django.contrib.auth.models import User
 from django.core.management import call_command
 from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
 
+from collecting.admin.status import CollectionStatus, status_of
 from collecting.models import Collection, Item
-from collecting.ratings import ratings_of
+from collecting.ratings import Rating, Ratings, ratings_of, units_of
 from collecting.tests.kit import drive, new_collection
 from exports.dataset import export
 from games.lineups import Lineups
+from matches.models import Match
 
 pytestmark = [pytest.mark.services, pytest.mark.django_db(transaction=True)]
 LOTS = [{"name": "Lot 1", "start_price": 100}, {"name": "Lot 2", "start_price": 300}]
@@ -47,47 +50,71 @@ def page_of(client: Client, collection: Collection) -> str:
 
 
 def test_every_finished_match_of_every_agent_counts():
-    ratings = {rating.label: rating for rating in ratings_of(played())}
-    assert {label: rating.matches for label, rating in ratings.items()} == dict.fromkeys(BIDDERS, REPETITIONS)
-    assert all(0 < rating.deviation < 25 / 3 for rating in ratings.values()), "each match makes it more certain"
-    assert min(ratings.values(), key=lambda rating: rating.mean).label == "script:greedy"
+    ratings = {agent.label: agent for agent in ratings_of(played()).agents}
+    assert {label: agent.matches for label, agent in ratings.items()} == dict.fromkeys(BIDDERS, REPETITIONS)
+    assert ratings["script:greedy"].rank == 3
 
 
-def test_ratings_do_not_depend_on_the_order_of_play():
+def test_ratings_do_not_depend_on_the_order_of_matches():
     collection = played()
     before = ratings_of(collection)
-    ends = list(collection.items.order_by("number").values_list("pk", "ended_at"))
-    for (key, _end), (_key, end) in zip(ends, reversed(ends), strict=True):
-        Item.objects.filter(pk=key).update(ended_at=end)
+    numbers = dict(collection.items.values_list("pk", "number"))
+    for key, number in numbers.items():
+        Item.objects.filter(pk=key).update(number=1000 - number, ended_at=timezone.now())
     assert ratings_of(collection) == before
 
 
 def test_failed_matches_do_not_count():
     collection = played()
+    assert {agent.matches for agent in ratings_of(collection).agents} == {REPETITIONS}
     collection.items.filter(number=1).update(status=Item.Status.FAILED)
-    assert {rating.matches for rating in ratings_of(collection)} == {REPETITIONS - 1}
+    assert {agent.matches for agent in ratings_of(collection).agents} == {REPETITIONS - 1}
+
+
+def test_matches_that_repeat_each_other_are_one_unit():
+    assert units_of([["a", "x"], ["b", "y"], ["c", "x"], ["b", "z"], ["d", "w"], ["e", "w"], ["c", "y"]]) == [
+        0, 0, 0, 0, 4, 4, 0
+    ]  # fmt: skip
+    collection = played(repetitions=12)
+    apart = ratings_of(collection).agents
+    Match.objects.filter(item__collection=collection, item__number__gt=4).update(seed=7)
+    Item.objects.filter(collection=collection, number=1).update(ended_at=timezone.now())
+    together = ratings_of(collection).agents
+    assert max(agent.clusters for agent in apart) > max(agent.clusters for agent in together)
+    assert all(agent.low is None and agent.rank_low is None for agent in together)
 
 
 def test_finished_collections_page_shows_ratings(client: Client):
     collection = played()
     shown_rows = re.findall(
-        r'<tr><td>(script:\w+)</td><td class="number">([\d.-]+)</td><td class="number">± ([\d.]+)</td>'
+        r'<tr><td>(script:\w+)</td><td class="number whole">(.+?)</td><td class="number whole">(.+?)</td>'
         r'<td class="number">(\d+)</td></tr>',
         page_of(client, collection),
     )
-    rated = [
-        (rating.label, f"{rating.mean:.2f}", f"{rating.deviation:.2f}", str(rating.matches))
-        for rating in ratings_of(collection)
-    ]
-    assert shown_rows == rated and len(rated) == 3
+    status = status_of(collection)
+    assert shown_rows == [(*words, str(matches)) for *words, matches in status.leaderboard] and len(shown_rows) == 3
     Collection.objects.update(status=Collection.Status.RUNNING)
-    assert "± " not in page_of(client, collection), "not asked for every second while matches are played"
+    assert "Bradley–Terry" not in page_of(client, collection), "not asked for every second while matches are played"
+
+
+def test_page_says_intervals_and_why_there_are_none():
+    unknown = {"strength": None, "low": None, "high": None, "note": "they won everything"}
+    agents = [
+        Rating("a", 1, 1, 2, **unknown, matches=30, clusters=30),
+        Rating("b", 2, 1, 3, 0.5341, -0.1, 1.2, matches=30, clusters=30, note=""),
+    ]
+    effect = {"estimate": 0.25, "low": 0.1, "high": 0.4}
+    status = CollectionStatus(None, False, [], [], [], ratings=Ratings(agents, effect))
+    assert status.leaderboard == [("a", "1 (1 to 2)", "–", 30), ("b", "2 (1 to 3)", "0.53 (-0.10 to 1.20)", 30)]
+    assert status.leaderboard_notes == [
+        "Effect of the first seat: 0.25 (0.10 to 0.40).", "No interval for a: they won everything."
+    ]  # fmt: skip
 
 
 def test_game_without_ratings_shows_none(client: Client):
     contest = {"game": "beauty_contest", "configurations": [{"players": 2}], "lineups": None}
     collection = played(**contest, agents=["script:rational", "script:level_1"])
-    assert ratings_of(collection) == []
+    assert ratings_of(collection).agents == ()
     assert "Ratings" not in page_of(client, collection)
 
 
@@ -97,10 +124,7 @@ def test_dataset_has_the_same_ratings(tmp_path: Path):
     export(collection, folder)
     with (folder / "ratings.csv").open(newline="", encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
-    exported = [tuple(row.values()) for row in rows]
-    rated = ratings_of(collection)
-    assert [(label, int(matches)) for label, *_rest, matches in exported] == [
-        (rating.label, rating.matches) for rating in rated
+    assert [(row["agent"], int(row["matches"]), int(row["rank"])) for row in rows] == [
+        (agent.label, agent.matches, agent.rank) for agent in ratings_of(collection).agents
     ]
-    assert [float(row[1]) for row in exported] == pytest.approx([rating.mean for rating in rated])
     call_command("verify_dataset", str(folder))

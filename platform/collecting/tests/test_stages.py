@@ -31,7 +31,7 @@ def test_later_stage_is_created_from_earlier_results(monkeypatch):
         collection.refresh_from_db()
     assert (collection.status, collection.planned) == ("done", 4 + 2 + 2)
     assert [(stage, len(results)) for stage, results in stage_calls] == [(1, 4), (2, 6)]
-    assert {"config", "agents", "payoffs", "metrics", "records"} == stage_calls[0][1][0].keys()
+    assert {"config", "agents", "payoffs", "metrics", "records", "repetition"} == stage_calls[0][1][0].keys()
     first, second = Stage.objects.order_by("number")
     assert [source["number"] for source in second.sources] == [1, 2, 3, 4, 5, 6] and len(first.sources) == 4
     amounts = [planned_match(collection, number).config["money"] for number in range(1, 9)]

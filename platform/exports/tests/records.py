@@ -353,9 +353,9 @@ def _patience_run(folder: Path) -> None:
     folder.mkdir(parents=True)
     letters = {110: "BABA", 105: "BxAB"}
     now = {amount: sum(a == b for a, b in zip(found, "AABB", strict=True)) for amount, found in letters.items()}
-    counts = [{"model": "lab", "value": amount, "preferred_100_count": count} for amount, count in now.items()]
+    counts = [{"model": MODEL, "value": amount, "preferred_100_count": count} for amount, count in now.items()]
     write_csv(folder / "high_level_results.csv", counts)
-    write_csv(folder / "lab_logs.csv", [{"model": "lab", "response": f"<answer>{letter}</answer>"}
+    write_csv(folder / f"{MODEL}_logs.csv", [{"model": MODEL, "response": f"<answer>{letter}</answer>"}
                                    for found in letters.values() for letter in found])  # fmt: skip
 
 

@@ -198,14 +198,3 @@ def test_what_changed_without_a_new_version_is_listed_with_its_time(tmp_path):
         ("title", "Second, ask [e-mail]"), ("cells.1.quota", 7),
     ]  # fmt: skip
     assert all(change["at"].endswith("Z") for change in changes) and verify(tmp_path / "d") == []
-
-
-def test_hypotheses_are_in_the_dataset_with_what_changed_later(tmp_path):
-    first = {"name": "first", "outcome": "agreement", "contrast": {"stakes": ["small", "large"]}}
-    study = kit.launched("planned", plan=plan(analysis={"hypotheses": [first]}))
-    later = {"hypotheses": [first, {**first, "name": "second"}]}
-    building.launch_with(study, analysis=later)
-    export(study, tmp_path / "d")
-    assert loads((tmp_path / "d" / "plan-v1.yaml").read_text())["analysis"] == {"hypotheses": [first]}
-    (change,) = json.loads((tmp_path / "d" / "changes.json").read_text())
-    assert (change["path"], change["after"]) == ("analysis", later) and study.versions.count() == 1

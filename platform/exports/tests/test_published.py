@@ -514,6 +514,9 @@ class TestReproducing:
         assert rows["Scheduling, basic, GPT-4o"]["here"] != "–" == rows["Scheduling, hard, GPT-4o"]["here"]
         assert rows["Pricing, medium, GPT-4o"]["cause"] == "the paper's runs are not published; the folder has 1"
         assert rows["Duopoly, GPT-4o, score"]["here"] != "–"
+        assert rows["1 year, GPT-4o, rate"]["here"] != "–" == rows["1 month, GPT-4o, rate"]["here"]
+        assert rows["horizon, basic, exploration rate"]["here"] == "–", "the run is not Gemini's"
+        assert "instance" not in Collection.objects.get(game="pricing").frozen["configurations"][0]
 
     def test_compares_glee_and_says_what_is_missing(self, tmp_path, capsys):
         write_sample(tmp_path / "published", 24, seed=4, families=["bargaining"])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from django.urls import reverse
 
-from analysis.toolbox import mean, proportion
+from analysis.toolbox import mean, share
 from exports.tests import building
 from matches.models import Match
 from monitoring.models import OutcomeTally
@@ -41,10 +41,24 @@ def test_finished_match_counts_once_in_its_cell():
     assert overall.text == (
         f"{mean_payoff['estimate']:,.0f}" if mean_payoff["estimate"] >= 1000 else f"{mean_payoff['estimate']:.3g}"
     )
-    agreed = sum(match.metrics["agreement"] for match in matches)
-    share = proportion(agreed, 4)
-    assert outcomes["agreement"].estimates[-1].interval == f"{100 * share['low']:.0f} % – {100 * share['high']:.0f} %"
     assert outcomes["efficiency"].meaning
+
+
+def test_intervals_are_those_of_analyses_from_five_matches_on(client):
+    study = building.new_study(quota=9)
+    for number in range(4):
+        building.complete(study, worker=f"A{number}")
+    assert {row.interval for outcome in preview(study).outcomes for row in outcome.estimates} == {""}
+    kit.administrator(client)
+    url = reverse("monitoring:now", args=[study.pk])
+    assert "Fewer than five matches have no intervals" in client.get(url).content.decode()
+    for number in range(4, 7):
+        building.complete(study, worker=f"A{number}")
+    outcomes = {outcome.name: outcome for outcome in preview(study).outcomes}
+    agreed = [{"agreed": match.metrics["agreement"], "person": match.pk} for match in Match.objects.all()]
+    found = share(agreed, "agreed", ["person"])
+    assert outcomes["agreement"].estimates[-1].interval == f"{100 * found['low']:.0f} % – {100 * found['high']:.0f} %"
+    assert "with 95% intervals" in client.get(url).content.decode()
 
 
 def test_match_with_an_incomplete_participant_does_not_count():

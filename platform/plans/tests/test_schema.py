@@ -15,7 +15,8 @@ from plans.tests.examples import changed
 KINDS = {
     *("string", "long", "text", "condition", "number", "integer", "amount", "limit", "boolean", "choice", "lines"),
     *("list", "map", "grid", "group", "own", "fixed"),
-    *("agent", "agents", "answers", "config", "endings", "entry", "game", "media", "payoffs", "seats", "strategy"),
+    *("agent", "agents", "answers", "config", "contrast", "endings", "entry", "game", "media"),
+    *("outcome", "payoffs", "seats", "strategy"),
 }
 """What static/parley/plan/controls.js can draw."""
 

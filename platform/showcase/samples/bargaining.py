@@ -54,6 +54,34 @@ PAYMENTS: Mapping[int, str] = {3: "refused", 5: "unclear", 31: "refused", 64: "w
 APPROVED_UP_TO = 68
 """The researcher has approved the pay of the participants up to this number."""
 
+HYPOTHESES: Sequence[Mapping[str, Any]] = (
+    {
+        "name": "patience",
+        "claim": "If waiting costs Alice more, she gets less.",
+        "outcome": "talk.alice_self_gain",
+        "contrast": {"factor": "patience", "levels": [IMPATIENT, PATIENT]},
+    },
+    {
+        "name": "words",
+        "claim": "If offers carry a message, Alice gets more.",
+        "outcome": "talk.alice_self_gain",
+        "contrast": {"factor": "messages", "levels": [True, False]},
+    },
+    {
+        "name": "both",
+        "claim": "Words help as much whether waiting is expensive or not.",
+        "outcome": "talk.alice_self_gain",
+        "contrast": {"factors": ["messages", "patience"], "levels": [[True, False], [IMPATIENT, PATIENT]]},
+        "role": "secondary",
+        "family": "interaction",
+    },
+)
+SAMPLE: Mapping[str, Any] = {
+    "per_arm": 2 * USABLE_PER_CELL,
+    "why": "As many as show what the sample's known effects look like in a report.",
+    "stop": "A cell closes with its last complete match.",
+}
+
 STRATEGIES = (
     "I started high and came down slowly.",
     "I wanted at least what I thought was fair.",
@@ -138,6 +166,7 @@ def new_study() -> Study:
         ],
         "checks": {"behaviour": False},
         "pay": {"base": "1.50", "bonus": {"average": "1.00", "cap": "2.00"}},
+        "analysis": {"hypotheses": list(HYPOTHESES), "sample": SAMPLE},
     }
     return Study(slug=SLUG, draft=plan)
 

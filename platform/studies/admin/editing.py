@@ -270,7 +270,7 @@ class PlanEditing(MembersPage):
         document = earlier.document if earlier is not None else study.draft
         data = editor_data(study, document, may_change=may_change, urls=self.editor_urls(study))
         if may_change and study.entry == Study.Entry.CODES:
-            data["entry_note"] = _("Personal codes are created on this page, below the plan.")
+            data["notes"] = {"entry": _("Personal codes are created on this page, below the plan.")}
         return {"editor": data, "earlier": earlier, "may_change": may_change}
 
     def check_plan(self, request: HttpRequest, object_id: str) -> HttpResponse:

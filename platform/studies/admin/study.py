@@ -33,6 +33,7 @@ from studies.admin.first_page import COLOURS
 from studies.admin.status import status_of
 from studies.launching import faults_of, launch
 from studies.models import Study
+from studies.planned import frozen_analysis
 from studies.previewing import preview_source
 
 PURPOSES = ("study", "demo", "simulated")
@@ -129,6 +130,7 @@ class StudyAdmin(Beginnings, LabCodes):
             "study": study,
             "status": status,
             "points": checklist(study, request, status.draft, status.costs),
+            "planned": frozen_analysis(study),
             "may_change": self.has_change_permission(request, study),
             "may_close": self._allowed(request, study, Role.OWNER),
             "may_delete": self.has_delete_permission(request, study),

@@ -169,8 +169,14 @@ def _parts() -> dict[str, str]:
         "only_cell": _("everyone"),
         "more_cells": _("and {number} more"),
         "cells_after_faults": _("Figures are shown when nothing is left to correct."),
-        "analysis_help": _("Planned analyses are part of the study's file, and not of its version."),
-        "no_hypotheses": _("No hypotheses yet. Add them to the study's file."),
+        "compare_levels": _("two levels of a factor"),
+        "compare_factors": _("an interaction of two factors"),
+        "compare_players": _("people and agents"),
+        "first_level": _("Estimate: this"),
+        "minus_level": _("minus this"),
+        "people": _("people"),
+        "agents": _("agents"),
+        "in_seat": _("In the seat"),
     }
 
 

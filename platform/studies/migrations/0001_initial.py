@@ -71,6 +71,7 @@ class Migration(migrations.Migration):
                 ('path', models.CharField(max_length=60, verbose_name='what')),
                 ('before', models.JSONField(null=True, verbose_name='before')),
                 ('after', models.JSONField(null=True, verbose_name='after')),
+                ('ended', models.JSONField(null=True, verbose_name='ended before')),
                 ('by', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
                 ('study', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='changes', to='studies.study')),
             ],

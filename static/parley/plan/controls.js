@@ -247,7 +247,9 @@ const simple = {
     h("input", { type: "checkbox", checked: value === true, ...attributes, onchange: (event) => desk.write(path, event.target.checked, control) }),
   choice: (desk, control, path, value, attributes) => {
     const types = new Map(control.choices.map(([key]) => [String(key), key]));
-    return select(desk, control, path, value, attributes, [{ choices: control.choices }], (text) => types.get(text) ?? text);
+    const element = select(desk, control, path, value, attributes, [{ choices: control.choices }], (text) => types.get(text) ?? text);
+    if (control.then) element.addEventListener("change", () => control.then(element.value));
+    return element;
   },
   agent: (desk, control, path, value, attributes) => select(desk, control, path, value, attributes, [{ choices: desk.agents().map((label) => [label, label]) }]),
   strategy: (desk, control, path, value, attributes) => select(desk, control, path, value, attributes, [{ choices: desk.strategies() }]),
@@ -257,6 +259,8 @@ const simple = {
     element.addEventListener("change", () => desk.changeGame(path.slice(0, -1), element.value));
     return element;
   },
+  outcome: (desk, control, path, value, attributes) =>
+    select(desk, control, path, value, attributes, desk.outcomes().map(([stage, names]) => ({ title: stage, choices: names.map((name) => [`${stage}.${name}`, name]) }))),
   lines: (desk, control, path, value, attributes) => {
     const isNumber = ["number", "integer"].includes(control.item.kind);
     const read = (text) => {
@@ -338,13 +342,13 @@ const composite = {
       items.map((item, index) => card(inner, control.item, [...path, index], itemTitle(desk, one, item, index), options, {
         up: index > 0 && (() => change((list) => (list.splice(index - 1, 0, list.splice(index, 1)[0]), index - 1))),
         down: index < items.length - 1 && (() => change((list) => (list.splice(index + 1, 0, list.splice(index, 1)[0]), index + 1))),
-        copy: () => change((list) => (list.splice(index + 1, 0, withFreeName(desk, list[index])), index + 1)),
+        copy: () => change((list) => (list.splice(index + 1, 0, withFreeName(desk, list[index], list)), index + 1)),
         remove: () => change((list) => (list.splice(index, 1), index)),
       })),
       items.length ? null : h("p", { className: "plan-help" }, control.optional ? desk.words.none : desk.words.empty),
       desk.readOnly
         ? null
-        : button(fill(desk.words.add, { what: one.toLowerCase() }), { symbol: "add", className: "plan-small", id: `${desk.id(path)}-add`, onclick: () => change((list) => (list.push(withFreeName(desk, emptyOf(control.item))), list.length - 1)) }),
+        : button(fill(desk.words.add, { what: one.toLowerCase() }), { symbol: "add", className: "plan-small", id: `${desk.id(path)}-add`, onclick: () => change((list) => (list.push(withFreeName(desk, emptyOf(control.item), list)), list.length - 1)) }),
     );
   },
   map: (desk, control, path) => {
@@ -444,6 +448,44 @@ const composite = {
     return names(desk, control, path, desk.agents().filter((label) => label !== path[1]), desk.words.add_agent_here, write);
   },
   answers: (desk, control, path) => names(desk, control, path, desk.questions(), desk.words.add_question_here, (list) => desk.write(path, list, control, true)),
+  contrast: (desk, control, path) => {
+    const { words } = desk;
+    const value = tree.get(desk.plan, path) ?? {};
+    const factors = Object.keys(desk.plan.factors ?? {});
+    const levels = (name) => desk.levels(name).slice(0, 2);
+    const one = (label, at, known, write, titles = {}) =>
+      field(desk, { kind: "choice", label, choices: known.map((name) => [name, titles[name] ?? name]), then: write }, [...path, ...at], { literal: true });
+    const pair = (known, at, titles) => [one(words.first_level, [...at, 0], known, null, titles), one(words.minus_level, [...at, 1], known, null, titles)];
+    const kinds = {
+      factor: [words.compare_levels, { factor: factors[0] ?? "", levels: levels(factors[0]) }],
+      factors: [words.compare_factors, { factors: factors.slice(0, 2), levels: factors.slice(0, 2).map(levels) }],
+      players: [words.compare_players, { players: ["human", "agent"] }],
+    };
+    const kind = Object.keys(kinds).find((name) => name in value) ?? "";
+    const choose = h(
+      "select",
+      { id: desk.id(path), disabled: desk.readOnly, "aria-label": control.label, onchange: (event) => desk.write(path, kinds[event.target.value][1], undefined, true) },
+      kind ? null : h("option", { value: "" }, "–"),
+      Object.entries(kinds).map(([name, [title]]) => h("option", { value: name, selected: name === kind, disabled: name === "factors" && factors.length < 2 }, title)),
+    );
+    const seat = tree.get(desk.plan, [...path.slice(0, -1), "outcome"])?.split(".")[0];
+    const game = [...tree.stages(desk.plan.journey)].find(([, stage]) => stage.name === seat)?.[0];
+    const parts = {
+      factor: () => [
+        one(words.factor, ["factor"], factors, (name) => desk.write([...path, "levels"], levels(name), undefined, true)),
+        pair(desk.levels(value.factor), ["levels"]),
+      ],
+      factors: () => [0, 1].map((index) => [
+        one(words.factor, ["factors", index], factors, (name) => desk.write([...path, "levels", index], levels(name), undefined, true)),
+        pair(desk.levels(value.factors[index]), ["levels", index]),
+      ]),
+      players: () => [
+        pair(["human", "agent"], ["players"], { human: words.people, agent: words.agents }),
+        field(desk, { kind: "choice", label: words.in_seat, optional: true, default: null, choices: (game ? desk.seats(game) : []).map(({ role, title }) => [role, title]) }, [...path, "role"], { literal: true }),
+      ],
+    };
+    return h("div", { className: "plan-stack" }, choose, kind ? h("div", { className: "plan-fields" }, parts[kind]()) : null);
+  },
   own: (desk, control, path, options) => {
     const value = tree.get(desk.plan, path) ?? control.default;
     const id = desk.id(path);
@@ -627,9 +669,9 @@ function itemTitle(desk, one, item, index) {
   return [`${one} ${index + 1}`, typeof name === "string" && name ? name.slice(0, 40) : ""].filter(Boolean).join(": ");
 }
 
-function withFreeName(desk, item) {
+function withFreeName(desk, item, others) {
   const copy = tree.clone(item);
-  if (tree.isObject(copy) && typeof copy.name === "string") copy.name = tree.freeName(desk.plan, copy.name || "question");
+  if (tree.isObject(copy) && typeof copy.name === "string") copy.name = tree.freeName(desk.plan, copy.name || "question", others.map(({ name }) => name));
   return copy;
 }
 
@@ -649,7 +691,7 @@ export function emptyOf(control) {
   }
   if (["list", "lines"].includes(control.kind)) return Array.from({ length: control.least ?? 0 }, () => (control.item ? emptyOf(control.item) : ""));
   if (control.kind === "grid") return [[["number", "integer"].includes(control.item.kind) ? 1 : "a"]];
-  if (["map", "payoffs", "config", "endings"].includes(control.kind)) return {};
+  if (["map", "payoffs", "config", "endings", "contrast"].includes(control.kind)) return {};
   if (["number", "integer"].includes(control.kind)) return Math.max(control.min ?? 0, control.above !== undefined ? control.above + 1 : 0);
   if (control.kind === "boolean") return false;
   if (control.kind === "choice") return control.choices[0][0];

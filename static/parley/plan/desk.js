@@ -36,9 +36,10 @@ export function makeDesk(root, data, { draw, drawAround, onCheck, placeOfFault }
     if (!ids.has(key)) ids.set(key, `plan-${ids.size}`);
     return ids.get(key);
   };
-  desk.mayVary = (path) => !data.forms.literal.includes(path[0]) && !path.includes("hypotheses");
+  desk.mayVary = (path) => !data.forms.literal.includes(path[0]);
   desk.agents = () => Object.keys(desk.plan.agents ?? {});
   desk.questions = () => [...tree.stages(desk.plan.journey)].flatMap(([, stage]) => (Array.isArray(stage.items) ? stage.items : [])).map((item) => item.name).filter(Boolean);
+  desk.outcomes = () => [...tree.stages(desk.plan.journey)].map(([, stage]) => [stage.name, data.forms.games[stage.game]?.outcomes ?? (Array.isArray(stage.items) ? stage.items : []).filter(({ kind }) => ["number", "slider", "scale", "single"].includes(kind)).map(({ name }) => name)]).filter(([stage, names]) => stage && names.length);
   desk.currency = () => (typeof desk.plan.pay?.currency === "string" ? desk.plan.pay.currency : "USD");
   desk.games = () => [...new Set([...tree.stages(desk.plan.journey)].map(([, stage]) => stage.game).filter((game) => game in data.forms.games))];
   desk.strategies = () => {

@@ -208,10 +208,10 @@ function draw() {
   if (section === "agents") return agentsPage();
   if (section === "cells") return cellsPage();
   if (section === "study") return studyPage();
-  if (section === "analysis") return analysisPage();
   const control = forms.sections[section];
   const optional = section === "entry" ? { literal: true } : {};
-  const more = section === "entry" && data.entry_note ? [h("p", { className: "plan-help plan-wide" }, data.entry_note)] : [];
+  const note = data.notes?.[section];
+  const more = note ? [h("p", { className: "plan-help plan-wide" }, note)] : [];
   const shown = control.fields ? fields(desk, control, [section], optional) : field(desk, control, [section], { literal: true });
   return part(words.sections[section], [h("div", { className: "plan-fields" }, shown, more)], "");
 }
@@ -501,14 +501,6 @@ function listedTable(between) {
     cells.length > MOST_LISTED ? h("p", { className: "plan-help" }, fill(words.more_cells, { number: cells.length - MOST_LISTED })) : null,
     desk.readOnly ? null : button(fill(words.add, { what: words.cell.toLowerCase() }), { symbol: "add", className: "plan-small", onclick: () => write([...cells, { ...(cells.at(-1) ?? {}) }]) }),
   );
-}
-
-function analysisPage() {
-  const hypotheses = desk.plan.analysis?.hypotheses ?? [];
-  return part(words.sections.analysis, [
-    h("p", { className: "plan-help" }, words.analysis_help),
-    hypotheses.length ? h("ul", { className: "plan-links" }, hypotheses.map((each, i) => h("li", {}, String(each.name ?? each.title ?? i + 1)))) : h("p", { className: "plan-help" }, words.no_hypotheses),
-  ], "");
 }
 
 // ---- texts and files -----------------------------------------------------------------------------------

@@ -82,8 +82,15 @@ export function renameFactor(plan, old, name) {
   replace(plan.factors, ordered(plan.factors, ([key, value]) => [key === old ? name : key, value]));
   for (const cell of plan.cells?.listed ?? []) replace(cell, ordered(cell, ([key, value]) => [key === old ? name : key, value]));
   if (plan.cells?.rows === old) plan.cells.rows = name;
+  for (const contrast of contrasts(plan)) {
+    if (contrast.factor === old) contrast.factor = name;
+    if (contrast.factors) contrast.factors = contrast.factors.map((each) => (each === old ? name : each));
+  }
   renameInTexts(plan, old, name);
 }
+
+// What hypotheses compare.
+const contrasts = (plan) => (plan.analysis?.hypotheses ?? []).map((each) => each.contrast).filter(isObject);
 
 // Change conditions, and what stands within {{ … }} and {% … %} of texts.
 function changeExpressions(plan, change) {
@@ -100,9 +107,13 @@ export function renameInTexts(plan, old, name) {
   changeExpressions(plan, (part) => part.replace(word, name));
 }
 
-// The name of a question changes where conditions, texts and the strata say it.
+// The name of a question changes where conditions, texts, the strata and hypotheses say it.
 export function renameQuestion(plan, old, name) {
   renameInTexts(plan, old, name);
+  const reference = new RegExp(`(?<=\\w\\.)${old}(?!\\w)`, "g");
+  for (const each of plan.analysis?.hypotheses ?? [])
+    for (const [path, node] of [...walk(each)])
+      if (typeof node === "string" && ["outcome", "adjust", "exclude"].includes(path[0])) put(each, path, node.replace(reference, name));
   if (plan.cells?.strata) plan.cells.strata = plan.cells.strata.map((each) => (each === old ? name : each));
 }
 
@@ -156,6 +167,11 @@ export function renameLevel(plan, name, old, level) {
   for (const [, node] of usesOf(plan, name))
     if (node.values && node.by === name) replace(node.values, ordered(node.values, ([key, value]) => [key === old ? levelKey(level) : key, value]));
   for (const cell of plan.cells?.listed ?? []) if (levelKey(cell[name] ?? "") === old) cell[name] = level;
+  const renamed = (levels) => levels?.map((each) => (levelKey(each) === old ? levelKey(level) : each));
+  for (const contrast of contrasts(plan)) {
+    if (contrast.factor === name) contrast.levels = renamed(contrast.levels);
+    if (contrast.factors) contrast.levels = contrast.levels?.map((pair, index) => (contrast.factors[index] === name ? renamed(pair) : pair));
+  }
   renameLevelInTexts(plan, name, old, levelKey(level));
 }
 
@@ -186,8 +202,8 @@ export function namesIn(plan) {
   return names;
 }
 
-export function freeName(plan, wish) {
-  const names = new Set([...namesIn(plan), "by", "values", "default", "person", "role", "quota", "weight", "recruiter"]);
+export function freeName(plan, wish, others = []) {
+  const names = new Set([...namesIn(plan), ...others, "by", "values", "default", "person", "role", "quota", "weight", "recruiter"]);
   const base = wish.toLowerCase().replace(/[^a-z0-9_]+/g, "_").replace(/^[^a-z]+/, "").slice(0, 34) || "factor";
   if (!names.has(base)) return base;
   let number = 2;

@@ -220,7 +220,7 @@ def correlation(rows: pd.DataFrame, priority: str, outcome: str, options: Option
 
 def _published(player: str) -> str | None:
     found = printed.FAITHFUL.get(printed.name_of(player) or "")
-    return found and ", ".join(f"{value:.4f}".removeprefix("0") for value in found)
+    return None if found is None else ", ".join(f"{value:.4f}".removeprefix("0") for value in found)
 
 
 # ---- increments -----------------------------------------------------------------------------------------------------

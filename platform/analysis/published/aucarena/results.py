@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from analysis.data import Data
-from analysis.frames import by_group
+from analysis.frames import UNITS, by_group, shares, with_dependence
 from analysis.options import Options
 from analysis.published.aucarena import printed
 from analysis.published.aucarena.seats import (
@@ -27,7 +27,7 @@ from analysis.published.aucarena.seats import (
 )
 from analysis.results import Analysis, Result
 from analysis.tables import Chart, Table, count, number, numbers, share, text
-from analysis.toolbox import mean, proportion, trueskill
+from analysis.toolbox import mean, trueskill
 
 ORDERS_DRAWN, MAX_UPDATES = 100, 6_000
 """Number of shuffled orders in which auctions are rated, and maximum number of updates over all orders."""
@@ -112,16 +112,13 @@ def robustness(data: Data, options: Options) -> Result:
     found = {"w": {"estimate": agreement["estimate"], "n": len(ratings)}}
     if data.has("rounds", *OF_ITEMS, "true_value"):
         items = data.table("rounds", [*OF_ITEMS, "true_value"])
-        won = with_setting(data, items[items["winner"] == items["role"]])
-
-        def overpaid(items: pd.DataFrame) -> dict[str, Any]:
-            k = int((items["price"] > items["true_value"]).sum())
-            return {"k": k, **proportion(k, len(items), level=options.level)}
-
+        won = with_dependence(data, with_setting(data, items[items["winner"] == items["role"]]))
+        overpaid = won.assign(above=(won["price"] > won["true_value"]).astype(float))
         tables.append(Table(
             "overpaid", "Items bought above their true value",
-            [BIDDER, count("k", "Above"), count("n", "Items won"), share("estimate", "Share"), "low", "high"],
-            by_group(won, ["player"], overpaid),
+            [BIDDER, count("k", "Above"), count("n", "Items won"), share("estimate", "Share"), "low", "high",
+             "clusters", "note"],
+            shares(overpaid, ["player"], "above", level=options.level).rename(columns={"number": "k"}),
         ))  # fmt: skip
         found |= tables[1].numbers("overpaid.{player}")
     return Result(tables, numbers=found)
@@ -159,7 +156,7 @@ ANALYSES = [
     of_auctions(
         "aucarena.robustness", "Robustness (AucArena's auctions)", "Are ranks stable across settings?",
         "Kendall's W of rating ranks across settings, over the bidders present in all of them; share of items "
-        "won at a price above their true value, with Wilson intervals.",
+        f"won at a price above their true value, with intervals over units. {UNITS}",
         robustness,
     ),
 ]  # fmt: skip

@@ -33,11 +33,14 @@ from analysis.published.coopeval.tournaments import (
 from analysis.results import Result
 from analysis.tables import Chart, Table, count, number, numbers, records, text
 from analysis.toolbox import deviation_ratings, replicator
+from analysis.toolbox.dependence import FEWEST_UNITS, NO_VARIATION, TOO_FEW
 from games.social_dilemma.evolution import replicator_path
 
 AVERAGE = "all agents"
 MEASURES = ("mean", "fitness")
 SHOWN_STEPS = 40
+ROUNDING = 1e-9
+ONE_RUN = "some games were played in one tournament only"
 UNIT = "Normalised: 0 is the equilibrium payoff and 1 the payoff when all cooperate."
 
 
@@ -272,7 +275,7 @@ def shown_steps(length: int) -> list[int]:
 def deviation(data: Data, options: Options) -> Result:
     """Return ranks by deviation rating."""
     rated = [
-        {"mechanism": run.mechanism, "game": run.game, "agent": label, "rank": rank, "rating": rating}
+        {"mechanism": run.mechanism, "game": run.game, "run": run.run, "agent": label, "rank": rank, "rating": rating}
         for run in tournaments(data) if (U := run.tensor()) is not None
         for ratings in [deviation_ratings(U)]
         for label, rank, rating in zip(run.types, rank_best_first(ratings), ratings, strict=True)
@@ -281,23 +284,52 @@ def deviation(data: Data, options: Options) -> Result:
         raise SkippedError("There is no tournament in which all agents met (reputation has none).")
     found = by_group(
         pd.DataFrame(rated), ["mechanism", "agent"],
-        lambda rows: {**over_means(rows, "rank", "game"), "rating": over_means(rows, "rating", "game")["estimate"]},
+        lambda rows: {
+            **over_means(rows, "rank", "game"), **bootstrap_runs(rows, "rank", options),
+            "rating": over_means(rows, "rating", "game")["estimate"],
+            **{f"rating_{end}": value for end, value in bootstrap_runs(rows, "rating", options).items()},
+        },
         sort=False,
     )  # fmt: skip
     found = pd.concat([rows.sort_values("estimate", kind="stable")
                        for _mechanism, rows in grouped(found, "mechanism", sort=False)])  # fmt: skip
     table = Table(
         "ranks", "Mean rank by deviation rating",
-        [MECHANISM, AGENT, number("estimate", "Rank"), "se", number("rating", "Rating, points"), count("n", "Games"),
-         text("published", "Published")],
+        [MECHANISM, AGENT, number("estimate", "Rank"), "se", "low", "high", number("rating", "Rating, points"),
+         number("rating_low", "Rating, low"), number("rating_high", "Rating, high"), count("n", "Games"),
+         count("runs", "Tournaments"), text("published", "Published"), "note"],
         readable(found.assign(published=found["mechanism"].map({"none": "Claude 3.0, GPT-4o 5.4"}))),
-        note="Rank 1 is best; ties get their average rank. The published ratings fix the constraints that are tight in "
+        note="Rank 1 is best; ties get their average rank. SE, as published, is over the games; intervals are over the "
+        "tournaments of each game. The published ratings fix the constraints that are tight in "
         "one of the solver's solutions, and agree with the lexicographic minimum in 28 of 48 tournaments, so ranks may "
         "differ.",
         charts=[Chart("dots", title="Mean rank by deviation rating ± SE", y="agent", facet="mechanism", se="se",
                       same_scale=True, titles={"x": "Rank (1 is best)"})],
     )  # fmt: skip
     return Result([table], numbers=table.numbers("{mechanism}.{agent}"))
+
+
+def bootstrap_runs(rows: pd.DataFrame, column: str, options: Options) -> dict[str, Any]:
+    """Return the percentile bootstrap interval, over the runs of each game, of the mean over games of a column's means.
+
+    Games are not drawn. Of a game's n runs, n - 1 are drawn, so that the spread is right with few runs (Rao and Wu
+    1988).
+
+    Returns:
+        low, high, runs (their number over all games), and note, which says why there is no interval.
+    """
+    games = [values.to_numpy() for _game, values in rows.sort_values("run").groupby("game", dropna=False)[column]]
+    runs = sum(map(len, games))
+    note = ONE_RUN if min(map(len, games)) < 2 else TOO_FEW if runs < FEWEST_UNITS else ""
+    if not note and all(np.ptp(values) < ROUNDING for values in games):
+        note = NO_VARIATION
+    if note:
+        return {"low": None, "high": None, "runs": runs, "note": note}
+    rng = np.random.default_rng(options.seed)
+    drawn = [values[rng.integers(0, len(values), size=(options.draws, len(values) - 1))].mean(axis=1)
+             for values in games]  # fmt: skip
+    low, high = np.quantile(np.mean(drawn, axis=0), [(1 - options.level) / 2, (1 + options.level) / 2])
+    return {"low": float(low), "high": float(high), "runs": runs, "note": ""}
 
 
 def rank_best_first(ratings: Sequence[float]) -> list[float]:
@@ -334,7 +366,7 @@ ANALYSES = [
     of_dilemmas(
         "coopeval.deviation", "Robust strength (CoopEval)", "Which agents are robustly strong?",
         "Ranks by deviation rating (lexicographic minimum of deviation gains) in every tournament; mean over "
-        "runs, then mean ± SE over the base games.",
+        "runs, then mean ± SE over the base games; percentile bootstrap intervals over the runs of each game.",
         deviation, columns=REQUIRED_COLUMNS,
     ),
 ]  # fmt: skip

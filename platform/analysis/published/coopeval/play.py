@@ -10,7 +10,7 @@ import pandas as pd
 
 from analysis.data import Data
 from analysis.errors import SkippedError
-from analysis.frames import by_group, grouped, players_of
+from analysis.frames import UNITS, by_group, distribution, grouped, players_of, share_of, with_dependence
 from analysis.options import Options
 from analysis.published.coopeval import printed
 from analysis.published.coopeval.measures import design_quality
@@ -26,7 +26,6 @@ from analysis.published.coopeval.tournaments import (
 )
 from analysis.results import Result
 from analysis.tables import Chart, Table, count, share, text
-from analysis.toolbox import proportion
 
 DECISIONS = ["match", "role", "round", "phase", "move"]
 MATCH_COLUMNS = ["match", "repetition", "config_base_game", "config_mechanism"]
@@ -49,12 +48,10 @@ def with_tournament(data: Data, rows: pd.DataFrame) -> pd.DataFrame:
     return rows[rows["player"].notna() & rows["mechanism"].notna()].reset_index(drop=True)
 
 
-def _shares(rows: pd.DataFrame, by: list[str], of: str, level: float) -> pd.DataFrame:
-    """Return how often each value of a column occurs within each group, with Wilson intervals of its share."""
-    counts = rows.groupby([*by, of]).size().rename("k").reset_index()
-    totals = counts.groupby(by)["k"].transform("sum")
-    shares = [proportion(k, n, level=level) for k, n in zip(counts["k"].tolist(), totals.tolist(), strict=True)]
-    return counts.join(pd.DataFrame(shares, columns=["estimate", "low", "high", "n"]))
+def _shares(data: Data, rows: pd.DataFrame, by: list[str], of: str, level: float) -> pd.DataFrame:
+    """Return how often each value of a column occurs within each group, with its share over independent units."""
+    found = distribution(with_dependence(data, rows), by, of, level=level)
+    return found[found["k"] > 0].reset_index(drop=True)
 
 
 # ---- what is played ------------------------------------------------------------------------------------
@@ -110,7 +107,7 @@ def reactions(data: Data, options: Options) -> Result:
     rows = rows[rows["mechanism"].isin(["repetition", *REPUTATION])]
     if not len(rows):
         raise SkippedError("No match had several rounds, so there are no previous actions to react to.")
-    found = readable(_shares(reacting(rows), ["mechanism", "game", "player", "after"], "action", options.level))
+    found = readable(_shares(data, reacting(rows), ["mechanism", "game", "player", "after"], "action", options.level))
     charts = [
         Chart("bars", name=file_name(mechanism), y="where", colour="action", facet="game",
               title=f"Actions after a co-player's previous action: {mechanism}", stacked=True,
@@ -121,7 +118,7 @@ def reactions(data: Data, options: Options) -> Result:
     table = Table(
         "reactions", "Actions after a co-player's previous action",
         [MECHANISM, GAME, text("player", "Agent"), text("after", "After"), text("action", "Action"),
-         count("k", "Times"), share("estimate", "Share"), "low", "high", count("n", "of")],
+         count("k", "Times"), share("estimate", "Share"), "low", "high", count("n", "of"), "clusters", "note"],
         found, note="In games with three seats, each co-player counts separately.", charts=charts,
     )  # fmt: skip
     return Result([table])
@@ -157,13 +154,13 @@ def votes(data: Data, options: Options) -> Result:
     is_unanimous = rows["contract_active"].astype("boolean").where(rows["mechanism"] == "contract", delegated)
     rows = rows.assign(value=is_unanimous.fillna(False).astype(float).where(rows["repetition"].notna()))
     with_winner = rows[rows["winner_approvals"].notna()].astype({"winner_approvals": "int64"})
-    largest = _shares(with_winner.rename(columns={"winner_approvals": "approvals"}), ["mechanism", "game"], "approvals",
-                      options.level).astype({"approvals": "str"})  # fmt: skip
+    largest = _shares(data, with_winner.rename(columns={"winner_approvals": "approvals"}), ["mechanism", "game"],
+                      "approvals", options.level).astype({"approvals": "str"})  # fmt: skip
     titles = {"x": "Share of matches"}
     tables = [Table(
         "largest", "Largest number of approvals",
         [MECHANISM, GAME, text("approvals", "Approvals"), count("k", "Matches"), share("estimate", "Share"), "low",
-         "high", count("n", "of")],
+         "high", count("n", "of"), "note"],
         readable(largest),
         charts=[Chart("bars", y="game", colour="approvals", facet="mechanism", stacked=True, titles=titles,
                       order={"colour": sorted(set(largest["approvals"]), key=int)})],
@@ -258,7 +255,7 @@ BY = {"mechanism": "mechanism", "player": "agent", "game": "base game"}
 
 def reasons(data: Data, options: Options) -> Result:
     """Return the share of reasonings with each label."""
-    rows = readable(labelled(data))
+    rows = readable(with_dependence(data, labelled(data)))
     found = pd.DataFrame([*_label_shares(rows, options)])
     charts = [Chart("dots", title="Share of reasonings with each label", y="label", titles={"x": "Share"},
                     rows=found[found["by"] == "all"])]  # fmt: skip
@@ -270,7 +267,7 @@ def reasons(data: Data, options: Options) -> Result:
     table = Table(
         "labels", "Reasonings with each label",
         [text("by", "By"), "level", text("label", "Label"), share("estimate", "Share"), "low", "high",
-         count("n", "Reasonings"), share("published", "Published")],
+         count("n", "Reasonings"), "clusters", share("published", "Published"), "note"],
         found, note="Labels assigned by the first judge; a reasoning may have several labels.", charts=charts,
     )  # fmt: skip
     return Result([table], numbers=table.numbers("{label}", table.frame["by"] == "all"))
@@ -284,9 +281,9 @@ def _label_shares(rows: pd.DataFrame, options: Options) -> Iterator[dict[str, An
     ]
     for title, level, subset in groups:
         for name in _labels(rows):
-            key, judgements = name.removeprefix(PREFIX), subset[name].dropna()
+            key, judged = name.removeprefix(PREFIX), subset[subset[name].notna()]
             yield {"by": title, "level": level, "label": LABELS.get(key, key.replace("_", " ")),
-                   **proportion(int(judgements.sum()), len(judgements), level=options.level),
+                   **share_of(judged.astype({name: "float64"}), name, level=options.level),
                    "published": printed.REASONS.get(key) if title == "all" else None}  # fmt: skip
 
 
@@ -317,13 +314,15 @@ ANALYSES = [
     ),
     of_dilemmas(
         "coopeval.reactions", "Reciprocity (CoopEval, figures 10 to 13)", "Do agents reciprocate?",
-        "Realised action given each current co-player's action in the previous round; Wilson intervals.", reactions,
+        f"Realised action given each current co-player's action in the previous round; intervals over units. {UNITS}",
+        reactions,
         columns={"matches": MATCH_COLUMNS, "rounds": ["match", "round", "role", "group", "action"]},
     ),
     of_dilemmas(
         "coopeval.votes", "Adoption (CoopEval, figures 14 to 17)", "Are mechanisms adopted?",
         "Largest number of approvals per match; share of matches in which all sign or delegate; approval rates "
-        "by proposer; rates of signing and delegating by agent; standard errors over runs.",
+        "by proposer; rates of signing and delegating by agent; standard errors over runs, intervals of shares of "
+        f"matches over units. {UNITS}",
         votes,
         columns={**OF_DECISIONS,
                  "matches": [*MATCH_COLUMNS, "winner_approvals", "contract_active", "delegation_rate"]},
@@ -339,7 +338,7 @@ ANALYSES = [
     of_dilemmas(
         "coopeval.reasons", "Reasons (CoopEval, figures 2 and 4 to 7)", "What reasons do agents give?",
         "Share of reasonings with each of a judge's labels, overall and by mechanism, agent and base game; "
-        "Wilson intervals; dot plots replace the paper's radar charts.",
+        f"intervals over units; dot plots replace the paper's radar charts. {UNITS}",
         reasons, columns={"matches": MATCH_COLUMNS},
     ),
 ]  # fmt: skip

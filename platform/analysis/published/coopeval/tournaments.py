@@ -13,6 +13,7 @@ import pandas as pd
 
 from analysis.data import Data
 from analysis.errors import SkippedError
+from analysis.frames import grouped
 from analysis.results import Analysis
 from analysis.tables import text
 from games.social_dilemma.evolution import meta_game
@@ -37,6 +38,13 @@ REFERENCES: Mapping[str, tuple[float, float]] = {
 """Payoffs in equilibrium and under full cooperation, which are normalised to 0 and 1."""
 REPUTATION = ("reputation_first_order", "reputation_higher_order")
 MAX_SEATS = 4
+_ALWAYS = ("custom_game", "framing", "action_names", "answer_with")
+_ROUNDS = (*_ALWAYS, "rounds", "continuation", "stopping", "history_depth")
+PARAMETERS: Mapping[str, Sequence[str]] = {
+    **dict.fromkeys(MECHANISMS, _ALWAYS), "contract": (*_ALWAYS, "contract_bound"), "repetition": _ROUNDS,
+    **dict.fromkeys(REPUTATION, (*_ROUNDS, "population", "matching")),
+}  # fmt: skip
+"""The parameters that have an effect under each mechanism, beside the base game."""
 
 
 @dataclass(frozen=True)
@@ -77,7 +85,12 @@ class Tournament:
 
 
 def tournaments(data: Data) -> list[Tournament]:
-    """Return every run of every base game and mechanism, in the paper's order."""
+    """Return every run of every base game and mechanism, in the paper's order.
+
+    Raises:
+        SkippedError: there are no matches, or matches of a base game and mechanism differ in a parameter.
+    """
+    _require_one_configuration(data)
     roles = [role for role in data.roles if data.has("matches", f"payoffs_{role}")]
     names = ["repetition", "config_base_game", "config_mechanism", *(f"payoffs_{role}" for role in roles)]
     rows = data.table("matches", ["match", *names])
@@ -96,6 +109,19 @@ def tournaments(data: Data) -> list[Tournament]:
         raise SkippedError("The dataset has no matches.")
     runs = [Tournament(*key, outcomes) for key, outcomes in groups.items()]
     return sorted(runs, key=lambda t: (_sort_key(t.mechanism, MECHANISMS), _sort_key(t.game, BASE_GAMES), t.run))
+
+
+def _require_one_configuration(data: Data) -> None:
+    names = {key: f"config_{key}" for key in dict.fromkeys(key for keys in PARAMETERS.values() for key in keys)}
+    known = {key: name for key, name in names.items() if data.has("matches", name)}
+    rows = data.table("matches", ["config_base_game", "config_mechanism", *known.values()])
+    for (mechanism, game), of_both in grouped(rows, "config_mechanism", "config_base_game"):
+        keys = [key for key in PARAMETERS.get(mechanism, _ALWAYS) if key in known]
+        if differing := [key for key in keys if of_both[known[key]].nunique(dropna=False) > 1]:
+            raise SkippedError(
+                f"Matches of {readable_name(game)} with {readable_name(mechanism)} differ in {', '.join(differing)} "
+                "and so are no tournament: analyse each configuration in a dataset of its own."
+            )
 
 
 def _sort_key(name: str, names: Iterable[str]) -> tuple[int, str]:

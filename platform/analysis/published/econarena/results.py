@@ -12,7 +12,7 @@ import pandas as pd
 
 from analysis.data import Data
 from analysis.errors import SkippedError
-from analysis.frames import by_group, grouped, with_holm
+from analysis.frames import by_group, distribution, grouped, shares, with_dependence, with_holm
 from analysis.options import Options
 from analysis.published.econarena import printed
 from analysis.published.econarena.play import (
@@ -27,7 +27,7 @@ from analysis.published.econarena.play import (
 )
 from analysis.results import Analysis, Result
 from analysis.tables import Chart, Table, count, number, share, text
-from analysis.toolbox import mean, proportion, proportion_difference, welch
+from analysis.toolbox import mean, proportion_difference, welch
 from analysis.toolbox.resampling import bootstrap_ratio
 
 CLOSE_DEVIATION = 0.05
@@ -298,14 +298,10 @@ def history(data: Data, options: Options) -> Result:
 
 def fouls(data: Data, options: Options) -> Result:
     """Return the share of runs in which a player broke the rules."""
-    rows = actions(data)
-    game = game_of(data)
-
-    def foul_share(runs: pd.DataFrame) -> dict[str, Any]:
-        player, condition = runs[["player", "history"]].iloc[0]
-        k = int(runs["foul"].sum())
-        return {"fouls": k, **proportion(k, len(runs), level=options.level),
-                "published": printed.fouls(player, game, condition)}  # fmt: skip
+    rows, game = with_dependence(data, actions(data)), game_of(data)
+    found = shares(rows, ["player", "history"], "foul", level=options.level).rename(columns={"number": "fouls"})
+    found["published"] = [printed.fouls(player, game, condition)
+                          for player, condition in zip(found["player"], found["history"], strict=True)]  # fmt: skip
 
     def difference(runs: pd.DataFrame) -> dict[str, Any] | None:
         fouls = {condition: (int(of["foul"].sum()), len(of)) for condition, of in grouped(runs, "history")}
@@ -316,15 +312,15 @@ def fouls(data: Data, options: Options) -> Result:
     tables = [Table(
         "fouls", "Runs with a foul",
         ["player", HISTORY, count("fouls", "Fouls"), share("estimate", "Share"), "low", "high", count("n", "Runs"),
-         share("published", "Published")],
-        by_group(rows, ["player", "history"], foul_share),
+         "clusters", share("published", "Published"), "note"],
+        found,
     )]  # fmt: skip
     differences = by_group(rows, ["player"], difference)
     if len(differences):
         tables.append(Table(
             "differences", "Share of fouls with history minus without history",
             ["player", share("estimate", "Difference"), "low", "high", *TESTED, count("n", "Runs")],
-            with_holm(differences),
+            with_holm(differences), note="Newcombe's interval and Fisher's test treat runs as independent.",
         ))  # fmt: skip
     return Result(tables, numbers=tables[0].numbers("{player}.{history}"))
 
@@ -339,16 +335,13 @@ def level(data: Data, options: Options) -> Result:
     if not len(rows):
         raise SkippedError("No answer was valid.")
     depths = map(depth, rows["action"], rows["limit"], rows["config_fraction"])
-    rows = rows.assign(level=pd.Categorical([*depths], DEPTHS))
-    counts = rows.groupby(["environment", "player", "level"], observed=False).size().rename("k").reset_index()
-    counts["of"] = counts.groupby(["environment", "player"])["k"].transform("sum")
-    counts = counts[counts["of"] > 0].astype({"level": "str"})
-    shares = [proportion(k, of, level=options.level) for k, of in zip(counts["k"], counts["of"], strict=True)]
+    rows = with_dependence(data, rows.assign(level=[*depths]))
+    found = distribution(rows, ["environment", "player"], "level", level=options.level, order=DEPTHS)
     table = Table(
         "levels", "Answers by level of reasoning",
         [ENVIRONMENT, "player", "level", count("k", "Answers"), share("estimate", "Share"), "low", "high",
-         count("n", "of")],
-        counts.drop(columns="of").join(pd.DataFrame(shares, counts.index)),
+         count("n", "of"), "clusters", "note"],
+        found,
         charts=[Chart("bars", y="player", colour="level", facet="environment", stacked=True,
                       titles={"x": "Share of answers"}, order={"colour": DEPTHS})],
     )  # fmt: skip
@@ -394,8 +387,8 @@ ANALYSES = [
     ),
     of_sessions(
         "econarena.paths", "Learning (Economics Arena, figure 5)", "Do players learn?",
-        "Mean action relative to the limit or the value, by run, with t intervals; slope of the deviation on "
-        "the run, with session dummies and standard errors clustered by session.",
+        "Mean action relative to the limit or the value, by run, with t intervals over sessions; slope of the "
+        "deviation on the run, with session dummies and standard errors clustered by session.",
         paths,
     ),
     of_sessions(
@@ -405,14 +398,14 @@ ANALYSES = [
     ),
     of_sessions(
         "econarena.fouls", "Rule breaking (Economics Arena, table 2)", "Who breaks the rules?",
-        "Share of runs with a foul, with Wilson intervals; difference between runs with and without history, "
-        "with Newcombe's interval.",
+        "Share of runs with a foul, with Wilson's interval over sessions (n divided by the design effect); difference "
+        "between runs with and without history, with Newcombe's interval over runs.",
         fouls,
     ),
     of_sessions(
         "econarena.level", "Depth of reasoning (Economics Arena, appendix A.1)", "How deeply do players reason?",
         "k = log(answer/(limit/2)) / log(fraction), rounded to the nearest whole number from 0 to 4; answers of "
-        "0 count as “∞”; Wilson intervals.",
+        "0 count as “∞”; Wilson's intervals over sessions (n divided by the design effect).",
         level, games=(CONTEST,),
     ),
 ]  # fmt: skip

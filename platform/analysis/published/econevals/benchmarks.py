@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import combinations
 from typing import Any
 
@@ -28,12 +28,6 @@ from analysis.results import Result
 from analysis.tables import Chart, Table, count, number, numbers, share, text
 from analysis.toolbox import mean, proportion
 
-PUBLISHED_EXPLORATION: Mapping[tuple[str, str], float] = {
-    ("baseline", "basic"): 0.27, ("baseline", "medium"): 0.46, ("baseline", "hard"): 0.35,
-    ("horizon", "basic"): 0.23, ("horizon", "medium"): 0.26, ("horizon", "hard"): 0.41,
-    ("horizon_goal", "basic"): 0.28, ("horizon_goal", "medium"): 0.29, ("horizon_goal", "hard"): 0.52,
-}  # fmt: skip
-"""Exploration rates of Gemini in procurement, from table 4."""
 REQUIRED_COLUMNS = {"matches": ["match", "game", "config_level", "score"]}
 NEAR_BEST = 0.9
 KEYS = ["level", "agent"]
@@ -76,7 +70,7 @@ def scores(data: Data, options: Options) -> Result:
 
 def _published(game: str, level: str) -> str | None:
     values = printed.SCORES.get((game, level))
-    return values and ", ".join(f"{value:.1f}" for value in values)
+    return None if values is None else ", ".join(f"{value:.1f}" for value in values)
 
 
 def differences(rows: pd.DataFrame, column: str, *, level: float) -> pd.DataFrame:
@@ -135,9 +129,10 @@ def exploration(data: Data, options: Options) -> Result:
 
     def explored(matches: pd.DataFrame) -> dict[str, Any]:
         first = matches.iloc[0]
-        key = (str(first.get("config_told", "")), str(first["config_level"]))
+        _scores, rates = printed.TOLD.get(str(first.get("config_told", "")), ((), ()))
+        published = dict(zip(printed.LEVELS, rates, strict=False)).get(str(first["config_level"]))
         return {**mean(matches["exploration_rate"].tolist(), level=options.level),
-                "published": PUBLISHED_EXPLORATION.get(key) if game == "procurement" else None}  # fmt: skip
+                "published": published if game == "procurement" else None}  # fmt: skip
 
     table = Table(
         "rates", "Exploration rate by level and agent",

@@ -14,6 +14,7 @@ from analysis.data import Data
 from analysis.errors import SkippedError
 from analysis.frames import by_group, grouped, times_drawn, with_holm
 from analysis.options import Options
+from analysis.published.econevals import printed
 from analysis.published.econevals.frames import AGENT, OTHER, by_instance, difference, frame, game_of
 from analysis.published.econevals.measures import best_rate, duopoly
 from analysis.results import Analysis, Result
@@ -36,10 +37,6 @@ PUBLISHED: Mapping[str, str] = {
     "duopoly": ".42 (3/3), .46 (2/3), .71 (3/3)",
 }
 """Scores of Claude, Gemini and GPT-4o, from table 2."""
-PUBLISHED_RATES: Mapping[str, str] = {
-    "1 month": "13.35 (.839); reliability of the others .784, .942",
-    "1 year": "10.45, 8.00, 6.00",
-}
 COLUMNS: Mapping[str, Sequence[str]] = {
     "task_allocation": ["config_goal", "litmus", "efficiency_share", "equality_share"],
     "patience": ["config_horizon"],
@@ -255,7 +252,7 @@ def patience(data: Data, options: Options) -> Result:
             rates.append({"agent": agent, "horizon": horizon, "n": here["match"].nunique(),
                           **{key: None if (rate := best.get(key)) is None else 100 * rate
                              for key in ("rate", "rate_low", "rate_high")}, "reliability": best.get("reliability"),
-                          "published": PUBLISHED_RATES.get(horizon)})  # fmt: skip
+                          "published": _published(horizon)})  # fmt: skip
             curves += [{"agent": agent, "horizon": horizon, "rate": rate, "reliability": value}
                        for rate, value in fits.items() if value is not None and round(rate * 10) % 2 == 0]  # fmt: skip
         steps += [{"agent": agent, "horizon": horizon, "amount": amount, "share": value}
@@ -287,6 +284,11 @@ def patience(data: Data, options: Options) -> Result:
     ]  # fmt: skip
     found = {row["agent"]: {"estimate": row["rate"], "n": row["n"]} for row in rates if row["horizon"] == "all"}
     return Result(tables, numbers=found)
+
+
+def _published(horizon: str) -> str | None:
+    pairs = printed.RATES.get(horizon)
+    return None if pairs is None else ", ".join(f"{rate:.2f} ({reliability:.3f})" for rate, reliability in pairs)
 
 
 def order_effect(data: Data, chosen: set[str]) -> dict[str, Any]:

@@ -29,6 +29,20 @@ LITMUS: Mapping[str, Sequence[tuple[float, float]]] = {
     "duopoly": ((0.42, 1), (0.46, 2 / 3), (0.71, 1)),
 }
 """Litmus score and reliability of the `MODELS`, from table 2; of patience, the annual interest rate."""
+RATES: Mapping[str, Sequence[tuple[float, float]]] = {
+    "1 month": ((13.35, 0.839), (13.35, 0.784), (13.35, 0.942)),
+    "6 months": ((11.85, 0.827), (4.55, 0.743), (6.60, 0.907)),
+    "1 year": ((10.45, 0.825), (8.00, 0.808), (6.00, 0.889)),
+    "5 years": ((13.40, 0.758), (5.80, 0.779), (6.25, 0.872)),
+}
+"""Implied interest rate in percent and reliability of the `MODELS`, by horizon, from table 3."""
+LEVELS = ("basic", "medium", "hard")
+TOLD: Mapping[str, tuple[Sequence[float], Sequence[float]]] = {
+    "baseline": ((62.3, 37.9, 35.5), (0.27, 0.46, 0.35)),
+    "horizon": ((47.3, 20.3, 18.6), (0.23, 0.26, 0.41)),
+    "horizon_goal": ((50.3, 20.4, 11.1), (0.28, 0.29, 0.52)),
+}
+"""Gemini's scores × 100 and exploration rates in procurement by level, by what it was told, from table 4."""
 
 
 def name_of(player: str) -> str | None:

@@ -57,22 +57,14 @@ def _defaults(root: Path) -> Iterator[Comparison]:
 
 
 def _in_source(root: Path) -> dict[str, float]:
-    found = {}
+    found: dict[str, float] = {}
     for node in classes_in(root, {name.partition(".")[0] for name in DEFAULTS}):
         for line in node.body:
-            target = (
-                line.target
-                if isinstance(line, ast.AnnAssign)
-                else line.targets[0]
-                if isinstance(line, ast.Assign)
-                else None
-            )
+            if not isinstance(line, ast.AnnAssign | ast.Assign) or not isinstance(line.value, ast.Constant):
+                continue
+            target = line.target if isinstance(line, ast.AnnAssign) else line.targets[0]
             name = f"{node.name}.{target.id}" if isinstance(target, ast.Name) else ""
-            if (
-                name in DEFAULTS
-                and isinstance(line, ast.AnnAssign | ast.Assign)
-                and isinstance(line.value, ast.Constant)
-            ):
+            if name in DEFAULTS and isinstance(line.value.value, int | float):
                 found[name] = line.value.value
     return found
 

@@ -140,7 +140,8 @@ class Bidder:
 
 def last_object(text: str) -> dict[str, Any]:
     """Return the last JSON object in a text; {} if there is none."""
-    decoder, found, start = json.JSONDecoder(), {}, text.find("{")
+    decoder, start = json.JSONDecoder(), text.find("{")
+    found: dict[str, Any] = {}
     while start >= 0:
         try:
             found, end = decoder.raw_decode(text, start)
@@ -219,7 +220,7 @@ class Auction:
         if unknown := [sale.item for sale in self.sales if sale.worth is None and sale.item not in self.items]:
             remarks.append(f"The true value of {', '.join(unknown)} is taken to be twice the start price")
         if self._left_out:
-            remarks.append(f"{self._left_out} entries of plans name unknown items, or priorities other than 1 to 3")
+            remarks.append(f"Entries of plans left out (no such item, or no priority from 1 to 3): {self._left_out}")
         return ". ".join(remarks) + "." if remarks else None
 
     # ---- moves -------------------------------------------------------------------------------------------
@@ -337,11 +338,11 @@ class Auction:
                 name, _, item = label[:-1].partition(" (")
                 of = self.roles.get(name, role)
                 yield from _differing(f"{what} of {of} after {item}", true, truth[item, of][place])
-        errors = {item for item, _believed, _true in log["budget_error_history"]}
+        in_error = {item for item, _believed, _true in log["budget_error_history"]}
         for over, sale in enumerate(self.sales, start=1):
             left = truth[sale.item, role][0]
             believed = bidder.beliefs.get(over, {}).get("remaining_budget", left)
-            if believed != left and sale.item not in errors:
+            if believed != left and sale.item not in in_error:
                 yield Disagreement(
                     f"money left as reported by {role} after {sale.item}", "true", f"{believed}, not {left}"
                 )

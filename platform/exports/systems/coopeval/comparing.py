@@ -13,6 +13,7 @@ from typing import Any
 
 import pandas as pd
 
+from analysis.errors import SkippedError
 from analysis.published.coopeval import printed
 from analysis.published.coopeval.payoffs import AVERAGE, MEASURES, rank_best_first
 from analysis.published.coopeval.play import CRITERIA
@@ -27,6 +28,7 @@ from analysis.published.coopeval.tournaments import (
 from analysis.results import Result
 from analysis.tables import records
 from analysis.toolbox import deviation_ratings, replicator
+from exports.errors import ExportError
 from exports.published import Analysed, Comparison
 from exports.systems.coopeval.reading import GAME, GAMES, Experiment, experiments
 
@@ -52,7 +54,11 @@ def compared(root: Path, analysed: Analysed) -> Iterator[Comparison]:
     yield from _designs(analysed("coopeval.designs", GAME))
     yield from _ranking(analysed("coopeval.ranking", GAME))
     runs: dict[tuple[str, str], list[Tournament]] = {}
-    for run in tournaments(data):
+    try:
+        found = tournaments(data)
+    except SkippedError as error:
+        raise ExportError(str(error)) from None
+    for run in found:
         runs.setdefault((run.mechanism, run.game), []).append(run)
     yield from _published_ranks(root)
     for path in _above(root, f"**/{PER_GAME_FILE}"):

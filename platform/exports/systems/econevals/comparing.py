@@ -1,4 +1,4 @@
-"""EconEvals' program and paper next to ours: parameters, expected blocking pairs, and both tables of scores."""
+"""EconEvals' program and paper next to ours: parameters, expected blocking pairs, tables 1 to 4."""
 
 from __future__ import annotations
 
@@ -6,11 +6,13 @@ import ast
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 import numpy as np
 
 from analysis.published.econevals import printed
+from analysis.published.econevals.frames import frame
 from analysis.tables import records
 from exports.published import FAULTY, Analysed, Comparison
 from exports.systems.econevals import instances
@@ -50,6 +52,37 @@ def compared(root: Path, analysed: Analysed) -> Iterator[Comparison]:
             ):
                 what = f"{registry.get(game).title}, {model}, {'reliability' if key == 'reliability' else 'score'}"
                 yield Comparison("Table 2: litmus scores", what, value, row.get(key), decimals, cause)
+    yield from _rates(analysed)
+    yield from _told(analysed)
+
+
+def _rates(analysed: Analysed) -> Iterator[Comparison]:
+    """Yield table 3; the paper compounds annually (docs/econevals.md)."""
+    data, cause = analysed.data("patience"), _cause(analysed, "patience")
+    columns = ["config_horizon", "rate_annual", "reliability"]
+    rows = [] if data is None else records(frame(data, "patience", columns))
+    found = {(row["config_horizon"], printed.name_of(row["agent"])): row for row in rows}
+    for horizon, pairs in printed.RATES.items():
+        for model, pair in zip(printed.MODELS, pairs, strict=True):
+            row: Mapping[str, Any] = found.get((horizon, model), {})
+            for key, value, decimals in zip(columns[1:], pair, (2, 3), strict=True):
+                what = f"{horizon}, {model}, {key.replace('_annual', '')}"
+                yield Comparison("Table 3: interest rates", what, value, row.get(key), decimals, cause)
+
+
+def _told(analysed: Analysed) -> Iterator[Comparison]:
+    """Yield table 4: Gemini in procurement, by what it was told."""
+    data, cause = analysed.data("procurement"), _cause(analysed, "procurement")
+    columns = ["config_told", "score", "exploration_rate"]
+    rows = [] if data is None else records(frame(data, "procurement", columns))
+    for told, of_told in printed.TOLD.items():
+        for key, values, unit, decimals in zip(columns[1:], of_told, (100, 1), (1, 2), strict=True):
+            for level, value in zip(printed.LEVELS, values, strict=True):
+                means = [unit * row[key] for row in rows if printed.name_of(row["agent"]) == "Gemini 1.5 Pro"
+                         and (row["config_told"], row["config_level"]) == (told, level)]  # fmt: skip
+                what = f"{told.replace('_', ' and ')}, {level}, {key.replace('_', ' ')}"
+                here = fmean(means) if means else None
+                yield Comparison("Table 4: what Gemini was told", what, value, here, decimals, cause)
 
 
 def _cause(analysed: Analysed, game: str) -> str:
@@ -59,8 +92,7 @@ def _cause(analysed: Analysed, game: str) -> str:
 
 def _scores(analysed: Analysed, game: str, level: str, scores: Any) -> Iterator[Comparison]:
     result, cause = analysed("econevals.scores", game), _cause(analysed, game)
-    if game == "scheduling" and result:
-        cause = f"{cause}; {DIVISOR}"
+    of_score = f"{cause}; {DIVISOR}" if game == "scheduling" and result else cause
     rows = records(result.tables["scores"].frame) if result else []
     of_level = [row for row in rows if str(row["level"]) in (level, f"{level}, not told the horizon")]
     found = {printed.name_of(row["agent"]): row for row in of_level}
@@ -69,7 +101,7 @@ def _scores(analysed: Analysed, game: str, level: str, scores: Any) -> Iterator[
     ):
         row: Mapping[str, Any] = found.get(model, {})
         what = f"{registry.get(game).title}, {level}, {model}"
-        yield Comparison("Table 1: scores", what, score, row.get("estimate"), 1, cause)
+        yield Comparison("Table 1: scores", what, score, row.get("estimate"), 1, of_score)
         if solved is not None:
             yield Comparison("Table 1: solved instances", what, solved, row.get("solved"), 0, cause)
 

@@ -150,7 +150,7 @@ def tasks(seed: int, workers: int, periods: int, gap: float, lowest_cut: int) ->
         drawn = rng.choice(range(lowest_cut, total), size=periods - 1, replace=False)
         cuts = [0, *sorted(map(int, drawn)), total]
         by_worker.append([high - low for low, high in pairwise(cuts)])
-    sizes = {}
+    sizes: dict[str, int] = {}
     for period in range(periods):
         names = rng.permutation([f"T{period * workers + i}" for i in range(1, workers + 1)])
         sizes |= {str(name): parts[period] for name, parts in zip(names, by_worker, strict=True)}

@@ -13,7 +13,7 @@ from ast import literal_eval
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from math import isclose, log
 from pathlib import Path
 from typing import Any
@@ -34,6 +34,11 @@ OPTIMISED = 1e-3
 """The same for its optimal prices."""
 CENT = 0.005
 """How much a value that is recorded to two decimals may differ."""
+OUTCOMES = (
+    "prices", "quantities", "profits", "matching", "blocking_pairs", "blocking_pair", "alloc", "cost", "utility",
+    "is_feasible", "company_revenue", "worker_inequality",
+)  # fmt: skip
+"""The columns of the outcomes of a period, of all kinds of runs."""
 TOLD: Mapping[str, str] = {"v1_known_horizon": "horizon", "v1_graded_best": "horizon_goal"}
 HORIZONS: Mapping[str, str] = {
     "one_month": "1 month", "six_months": "6 months", "one_year": "1 year", "five_years": "5 years",
@@ -75,13 +80,11 @@ class Files:
 
     @cached_property
     def log(self) -> list[dict[str, str]]:
-        return _rows(self.folder / LOG)
+        return _rows(self.folder / LOG, ("model", *OUTCOMES))
 
     def periods(self, key: str) -> list[dict[str, Any]]:
         """Return the rows of the log with the outcome of a period, which have this column; one for each period."""
-        names = ("prices", "quantities", "profits", "matching", "blocking_pairs", "blocking_pair", "alloc", "cost",
-                 "utility", "is_feasible", "company_revenue", "worker_inequality")  # fmt: skip
-        return [{name: _value(row[name]) for name in names if name in row} for row in self.log if row.get(key)]
+        return [{name: _value(row[name]) for name in OUTCOMES if name in row} for row in self.log if row.get(key)]
 
     @property
     def model(self) -> str:
@@ -346,7 +349,7 @@ def _patience(folder: Path, model: str) -> Run:
     """Return a model's answers for one horizon: for each amount, first those with "now" as A, then as many as B."""
     counts = {float(row["value"]): int(row["preferred_100_count"]) for row in _rows(folder / ANSWERS)
               if row["model"] == model}  # fmt: skip
-    responses = [row["response"] for row in _rows(folder / f"{model}_logs.csv")]
+    responses = [row["response"] for row in _rows(folder / f"{model}_logs.csv", ("response",))]
     repetitions, rest = divmod(len(responses), len(counts))
     if rest or repetitions % 2:
         raise UnreadableRecord(f"It has {len(responses)} answers for {len(counts)} amounts.")
@@ -386,10 +389,12 @@ KINDS: Mapping[str, Callable[[Files], Run]] = {
 """A parameter that only one kind of run has."""
 
 
-def _rows(path: Path) -> list[dict[str, str]]:
+def _rows(path: Path, names: Sequence[str] = ()) -> list[dict[str, str]]:
+    """Return the rows of a table, with only these columns if there are any: logged prompts can be very long."""
     csv.field_size_limit(sys.maxsize)
     with path.open(encoding="utf-8", newline="") as opened:
-        return list(csv.DictReader(opened))
+        rows = csv.DictReader(opened)
+        return [{name: row[name] for name in names if name in row} for row in rows] if names else list(rows)
 
 
 def _value(cell: str | None) -> Any:
@@ -429,11 +434,11 @@ def _runs(root: Path) -> Iterator[tuple[str, Callable[[], Run]]]:
     for path in sorted([*root.rglob(PARAMS), *root.rglob(ANSWERS)]):
         name = path.parent.relative_to(root).as_posix()
         if path.name == PARAMS:
-            yield name, lambda path=path: _benchmark(Files(path.parent))
+            yield name, partial(_benchmark, Files(path.parent))
         else:
             for log in sorted(path.parent.glob("*_logs.csv")):
                 model = log.name.removesuffix("_logs.csv")
-                yield f"{name}/{model}", lambda path=path, model=model: _patience(path.parent, model)
+                yield f"{name}/{model}", partial(_patience, path.parent, model)
 
 
 def _benchmark(files: Files) -> Run:

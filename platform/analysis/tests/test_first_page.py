@@ -1,0 +1,78 @@
+"""The report's first page: the planned questions answered in sentences, and what deviates from the plan."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from analysis.command import analyse
+from analysis.options import Options
+from analysis.tests.building import dataset
+from analysis.tests.experiments import experiment, plan
+
+CHANGES = (
+    {"at": "2026-11-10T10:00:00Z", "hypothesis": "trust", "what": "added", "fields": {},
+     "ended": {"participants": 12, "matches": 10}},
+    {"at": "2026-11-11T10:00:00Z", "hypothesis": "framing", "what": "changed",
+     "fields": {"outcome": ["talk.fairness", "talk.efficiency"]}, "ended": {"participants": 20, "matches": 18}},
+)  # fmt: skip
+
+
+@pytest.fixture
+def report_of(tmp_path):
+    """Return a function from a plan, and what is known of the experiment, to the report's text."""
+
+    def page_of(planned, **world):
+        tables = experiment(np.random.default_rng(2), **world)
+        manifest = {"analysis_plan": planned} if planned else {}
+        folder = dataset(tmp_path / "data", tables, **manifest)
+        analyse([folder], tmp_path / "report", only=["general.confirmatory"], options=Options(draws=200))
+        return (tmp_path / "report" / "report.html").read_text(encoding="utf-8")
+
+    return page_of
+
+
+def test_without_a_plan_everything_is_exploratory(report_of):
+    assert "No analysis was planned; everything below is exploratory." in report_of(None)
+
+
+def test_a_hypothesis_is_answered_in_one_sentence_with_everything_that_qualifies_it(report_of):
+    text = report_of(plan({}), lost={"give": 0.05, "take": 0.4}, excluded=True)
+    assert "1 hypothesis (1 primary) planned before the data were collected: frozen on 2026-11-02, 09:00 UTC" in text
+    assert "Take instead of give (wording) lowered efficiency by 0." in text
+    assert "p &lt; .001 by CR3, p &lt; .001 by randomisation; after Holm p &lt; .001 and p &lt; .001" in text
+    assert "people randomised → analysed: take 40 → 40, give 40 → 40" in text
+    assert "The arms lost people differently (p" in text and "Of those who completed: −0." in text
+    assert "None is recorded." in text and "<figcaption>Planned comparisons with confidence intervals" in text
+
+
+def test_an_effect_that_is_not_detected_is_not_called_an_effect(report_of):
+    assert "No effect of take instead of give (wording) on efficiency was detected: " in report_of(plan({}), effect=0.0)
+
+
+def test_what_changed_after_the_launch_and_the_size_of_the_sample_are_deviations(report_of):
+    text = report_of(plan({}, {"name": "trust", "outcome": "after.trust"}, {"name": "gone", "outcome": "talk.gone"},
+                     changes=CHANGES, per_arm=50))  # fmt: skip
+    assert "trust was added after the launch, on 2026-11-10, 10:00 UTC, when 12 participants and 10 matches had" in text
+    assert "outcome from “talk.fairness” to “talk.efficiency”" in text
+    assert "framing, take: 40 complete matches, 10 fewer than planned." in text
+    assert "gone was planned and could not be tested: the dataset has no outcome talk.gone." in text
+
+
+def test_a_plan_without_hypotheses_left_is_no_confirmation(report_of):
+    removed = {
+        "at": "2026-11-11T10:00:00Z",
+        "hypothesis": "framing",
+        "what": "removed",
+        "fields": {"outcome": ["talk.efficiency", None]},
+        "ended": {"participants": 20},
+    }
+    text = report_of({**plan(changes=[removed]), "hypotheses": []})
+    assert "Every planned hypothesis was removed after the launch; everything below is exploratory." in text
+    assert "framing was removed after the launch, on 2026-11-11, 10:00 UTC, when 20 participants" in text
+
+
+def test_the_researchers_words_are_text(report_of):
+    claim = "<script>alert(1)</script>"
+    text = report_of(plan({"claim": claim}))
+    assert claim not in text and "&lt;script&gt;" in text

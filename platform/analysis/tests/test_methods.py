@@ -1,0 +1,46 @@
+"""The draft of the sections on methods and data states the numbers of the dataset."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from analysis.command import analyse
+from analysis.options import Options
+from analysis.tests.building import dataset
+from analysis.tests.experiments import experiment, plan
+
+FLOW = {
+    "arrived": 90, "in_dataset": 59,
+    "stages": [{"stage": "arrived", "reached": 90, "left": {"screened_out": 10}},
+               {"stage": "began", "reached": 80, "left": {"partner_left": 21}}],
+    "matches": {"seen": 80, "in_dataset": 59, "unverified": 0, "excluded": {"partner_left": 21}},
+}  # fmt: skip
+
+
+def draft(tmp_path, planned, **manifest):
+    tables = experiment(np.random.default_rng(2), lost={"give": 0.05, "take": 0.4}, excluded=True)
+    payments = [{"participant": row["participant"], "amount": 1.0 + number % 2, "currency": "USD"}
+                for number, row in enumerate(tables["participants"])]  # fmt: skip
+    dataset(tmp_path / "data", {**tables, "payments": payments}, flow=FLOW, **planned, **manifest)
+    analyse([tmp_path / "data"], tmp_path / "report", only=["general.confirmatory"], options=Options(draws=100))
+    return (tmp_path / "report" / "methods.md").read_text(encoding="utf-8")
+
+
+def test_people_arms_pay_and_tests_are_stated_with_their_numbers(tmp_path):
+    text = draft(tmp_path, {"analysis_plan": plan({"claim": "It is <b>lower</b>."}, per_arm=50)})
+    assert "The factor wording varied between participants (give and take)." in text
+    assert "80 participants were assigned to 2 cells in permuted blocks." in text
+    assert "Randomised → in the dataset, by wording: give 40 → 39, take 40 → 20." in text
+    assert "90 people reached the stage “arrived”; 10 went no further: screened out (10)." in text
+    assert "Of 80 matches, 59 are in the dataset; 21 were excluded: another person left (21)." in text
+    assert "- Bob: script:b, 59 matches" in text and "The same in all matches: Rounds: 3." in text
+    assert "80 participants earned 1.50 USD on average (SD 0.50), from 1.00 to 2.00." in text
+    assert (
+        "- **framing** (It is \\<b\\>lower\\</b\\>), primary, family main: talk.efficiency, wording: take minus give"
+        in text
+    )
+    assert "- framing, completed: n = 59, 59 units, CR3, " in text
+
+
+def test_without_a_plan_the_draft_says_that_everything_is_exploratory(tmp_path):
+    assert "No analysis was planned; everything reported is exploratory." in draft(tmp_path, {})
