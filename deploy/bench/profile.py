@@ -1,7 +1,7 @@
 """Where a move spends its time: `make profile` prints what a move costs each process, the database and Redis.
 
-With py-spy beside this Python (`pip install py-spy`), it also prints which functions hold the interpreter's lock, with
-what they call. Waiting is not counted.
+With py-spy on the PATH (`pip install py-spy`), it also prints which of our functions hold the interpreter's
+lock, with what they call. Waiting is not counted.
 """
 
 from __future__ import annotations
@@ -10,20 +10,19 @@ import argparse
 import asyncio
 import os
 import re
-import sys
+import shutil
 import tempfile
 import time
 from collections import Counter
 from pathlib import Path
 
+from config.supervisor import ROOT
 from deploy.bench.kit import STUDY, Measured, Table, stack_on
 from tests import players
 
 SAMPLED = ("web", "worker")
 RATE = 200
 """Samples per second."""
-OWN = re.compile(r"\((?:games|llm_agents|[a-z]+)/[\w/]+\.py\)$")
-"""A function of any package, as opposed to one of a single file."""
 
 
 def main() -> None:
@@ -34,7 +33,7 @@ def main() -> None:
     parser.add_argument("--top", type=int, default=40, help="functions shown of each process (40)")
     options = parser.parse_args()
     size = {"workers": options.workers, "thinking": options.thinking, "seconds": options.seconds}
-    spy, done = Path(sys.executable).with_name("py-spy"), []
+    spy, done = shutil.which("py-spy") or "", []
     with stack_on("postgres") as (stack, pids), tempfile.TemporaryDirectory() as folder:
 
         async def sample(measured: Measured) -> None:
@@ -46,7 +45,7 @@ def main() -> None:
                     spy, "record", "--pid", str(pids[name]), *how, "--format", "raw", "--output", f"{folder}/{name}",
                     stdout=asyncio.subprocess.DEVNULL, stderr=asyncio.subprocess.DEVNULL,
                 )
-                for name in (SAMPLED if spy.exists() else ())
+                for name in (SAMPLED if spy else ())
             ]  # fmt: skip
             await asyncio.sleep(measured.until - time.monotonic())
             done.append(await asyncio.to_thread(stack.call, "deploy.bench.study.work_done"))
@@ -59,21 +58,26 @@ def main() -> None:
             table.row(f"CPU ms, {name}", 1000 * seconds / measured.moves)
         for what, before in done[0].items():
             table.row(what, (done[1][what] - before) / measured.moves)
-        for name in SAMPLED if spy.exists() else ():
+        for name in SAMPLED if spy else ():
             table = Table(f"{name}: function, with what it calls|% of samples")
             for function, share in shares(Path(folder, name).read_text()).most_common(options.top):
                 table.row(function, share)
 
 
 def shares(stacks: str) -> Counter[str]:
-    """Return in how many percent of py-spy's raw samples each function was at work."""
+    """Return in how many percent of py-spy's raw samples each of our functions was at work."""
     at_work, total = Counter[str](), 0
     for line in stacks.splitlines():
         frames, _space, number = line.rpartition(" ")
         functions = {re.sub(r":\d+\)$", ")", frame) for frame in frames.split(";")}
-        at_work.update({function: int(number) for function in functions if OWN.search(function)})
+        at_work.update({function: int(number) for function in functions if _is_ours(function)})
         total += int(number)
     return Counter({function: 100 * number / total for function, number in at_work.items()})
+
+
+def _is_ours(function: str) -> bool:
+    path = function.rpartition("(")[2].rstrip(")")
+    return path.endswith(".py") and any((folder / path).exists() for folder in (ROOT, ROOT / "platform"))
 
 
 if __name__ == "__main__":
