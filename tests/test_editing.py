@@ -249,9 +249,17 @@ def test_a_hypothesis_is_planned_by_choosing(stack, desk: Page):
     desk.get_by_label("Estimate: this").select_option("long")
     desk.get_by_label("minus this").select_option("short")
     desk.get_by_label("Matches per level compared").fill("80")
+    save(desk)
+    card = desk.locator("#planned")
+    expect(card).to_contain_text("Launching freezes it.")
     desk.evaluate(UNFOLD)
     photograph(desk, "editor-hypothesis")
-    save(desk)
+    researching.launch(desk)
+    expect(card).to_contain_text("with version 1. Nothing was changed since.")
+    card.get_by_role("link", name="Preregistration").click()
+    expect(desk.locator("body")).to_contain_text("its mean under rounds “long” minus its mean")
+    desk.go_back()
+    photograph(desk, "study-with-frozen-analysis")
     saved = plan(stack, slug_of(desk))
     (hypothesis,) = saved["analysis"]["hypotheses"]
     assert hypothesis == {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from random import Random
 
@@ -31,6 +31,14 @@ CUT_OFF = """() => [...document.querySelectorAll("figure svg")].flatMap(svg => {
 })"""
 TOO_WIDE = """() => [...document.querySelectorAll("table")]
   .filter(table => table.getBoundingClientRect().width > innerWidth).map(table => table.caption.textContent)"""
+
+
+@pytest.fixture(scope="session", autouse=True)
+def database_beside_playwright() -> Iterator[None]:
+    """Let tests use the database although Playwright runs a loop in their thread."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("DJANGO_ALLOW_ASYNC_UNSAFE", "1")
+        yield
 
 
 @pytest.fixture(scope="module")
@@ -83,10 +91,8 @@ def test_nothing_is_cut_off(report: Path, browser: Browser) -> None:
 @pytest.mark.django_db
 @pytest.mark.parametrize("sample", ["people", *GAMES])
 def test_nothing_is_cut_off_in_samples(
-    sample: str, people: Path, tiny: Callable[[str], Path], tmp_path: Path, browser: Browser,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:  # fmt: skip
-    monkeypatch.setenv("DJANGO_ALLOW_ASYNC_UNSAFE", "1")  # Playwright runs a loop in this thread
+    sample: str, people: Path, tiny: Callable[[str], Path], tmp_path: Path, browser: Browser
+) -> None:
     analyse([people if sample == "people" else tiny(sample)], tmp_path / "out", options=QUICK)
     check_nothing_is_cut_off(browser, tmp_path / "out" / "report.html")
 

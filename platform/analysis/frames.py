@@ -187,9 +187,9 @@ def factors_and_levels(term: str, factors: Iterable[str]) -> tuple[list[str], li
 
 def arms_of(people: pd.DataFrame) -> pd.Series:
     """Return the arm of each participant from `cell`, `version` and `dataset`: a key, such as "cell 1"."""
-    arm = people["cell"].map(level_text)
+    arm = people["cell"].map(level_text).astype("str")
     if people["version"].nunique() > 1 or people["dataset"].nunique() > 1:
-        arm = people["version"].map(level_text) + "." + arm
+        arm = people["version"].map(level_text).astype("str") + "." + arm
     return "cell " + (people["dataset"].astype("str") + " " + arm if people["dataset"].nunique() > 1 else arm)
 
 

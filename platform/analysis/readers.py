@@ -47,13 +47,12 @@ def _arms(data: Data) -> dict[str, str]:
     if len(columns) < 3 or not data.has("participants", *columns):
         return {}
     people = data.table("participants", [*columns, "dataset"]).dropna(subset=["cell"])
-    names = (
-        people[columns[:-2]]
-        .map(level_text)
-        .apply(
-            lambda levels: BETWEEN.join(f"{data.heading(str(name))}: {level}" for name, level in levels.items()), axis=1
-        )
-    )
+    if not len(people):
+        return {}
+    levels = [data.heading(name) + ": " + people[name].map(level_text) for name in columns[:-2]]
+    names = levels[0]
+    for further in levels[1:]:
+        names = names + BETWEEN + further
     arms = people.assign(arm=arms_of(people), levels=names)[["arm", "levels"]].drop_duplicates()
     if arms["arm"].duplicated().any() or arms["levels"].duplicated().any():
         return {}

@@ -31,14 +31,12 @@ MOST_CELLS = 60
 MOST_WORDS = 300
 """Characters of a text or setting that are quoted."""
 _MODELS: Mapping[Kind, str] = {
-    "number": "a linear regression on the levels compared",
-    "yes_no": "a linear probability model on the levels compared, with the marginal effect of a logit beside it",
-    "options": "an ordered logit on the levels compared",
-    "other": "",
+    "number": "a linear regression (of the logarithm if the outcome is a time)",
+    "yes_no": "a linear probability model, with the average marginal effect of a logit beside it",
 }
 _CHOSEN = {
-    "linear": "a linear regression on the levels compared",
-    "logit": "a logit, reported as the average marginal effect",
+    "linear": "a linear regression",
+    "logit": "a logit, reported as the average marginal effect, with the linear regression beside it",
     "ordered": "an ordered logit, with the linear regression beside it",
     "log": "a linear regression of the logarithm, reported as a ratio",
 }
@@ -119,7 +117,7 @@ def preregistration(study: Study) -> str:
 def _hypothesis(hypothesis: Hypothesis, known: Mapping[str, Outcome]) -> dict[str, Any]:
     """Return a hypothesis in sentences."""
     outcome = known.get(hypothesis.outcome, Outcome("number", "", False))
-    model = _MODELS[outcome.kind] if hypothesis.model == "auto" else _CHOSEN[hypothesis.model]
+    model = _MODELS.get(outcome.kind) if hypothesis.model == "auto" else _CHOSEN[hypothesis.model]
     sentences = [f"The outcome is {hypothesis.outcome}.", _estimate(hypothesis.contrast), f"The model is {model}."]
     if hypothesis.adjust:
         sentences.append(f"It is adjusted for {_and(hypothesis.adjust)}, answered before the assignment.")

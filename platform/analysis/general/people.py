@@ -71,8 +71,9 @@ def _units(data: Data, frame: pd.DataFrame) -> Any:
     if data.has("excluded", "participant", "match"):
         rows = data.table("excluded", ["participant", "match"]).dropna().drop_duplicates("participant")
         matches = matches.astype("object").fillna(name.map(rows.set_index("participant")["match"]))
-    # Matches of the dataset are one unit if their people met elsewhere in it; the others stand for themselves.
-    unit = data.clusters.astype("str").set_axis(data.column("matches", "match"))
+    # Matches are one unit if their people met in others, excluded or not; those not exported stand for themselves.
+    everything = data.with_excluded or data
+    unit = everything.clusters.astype("str").set_axis(everything.column("matches", "match"))
     return components(len(frame), [[name.map(data.person(), na_action="ignore")], [matches.map(unit).fillna(matches)]])
 
 

@@ -301,7 +301,8 @@ def _warnings(tested: Tested, options: Options) -> Iterator[str]:
     if row["without_randomisation"]:
         yield f"{about}: no p by randomisation, because {row['without_randomisation']}."
     if row["missing"]:
-        yield f"{about}: {row['missing']:,} rows without the outcome are left out."
+        rows = "row" if row["missing"] == 1 else "rows"
+        yield f"{about}: left out without the outcome: {row['missing']:,} {rows}."
     if row["estimand"] == ASSIGNED and sample.between:
         arms = [*_arms(tested)]
         randomised = sum(arm["randomised"] for arm in arms)
@@ -316,7 +317,7 @@ ANALYSES = [
     Analysis(
         id=ID,
         title="Planned hypotheses",
-        question="What do the comparisons show that were planned before the data were collected?",
+        question="What do the planned comparisons show?",
         method=(
             "OLS of each outcome on the planned contrast, the plan's other factors, the position of the match and the "
             "earlier answers named in the plan. Standard errors from leaving out one independent unit at a time (CR3), "

@@ -19,7 +19,8 @@ from analysis.tables import formatted
 TEMPLATE = Path(__file__).with_suffix(".html")
 NOTHING_PLANNED = "No analysis was planned; everything below is exploratory."
 WITHDRAWN = "Every planned hypothesis was removed after the launch; everything below is exploratory."
-DIFFERENT = 0.05
+DIFFERENT, MANY_POINTS = 0.05, 0.05
+"""The p-value below which an effect is called one, and the difference of losses from which Lee bounds are shown."""
 
 
 @dataclass(frozen=True)
@@ -72,7 +73,7 @@ def first_page(data: Data, outcomes: Sequence[Outcome]) -> FirstPage:
         return FirstPage(True, f"{_statement(plan)} They were not tested here{why}", deviations=[*_changes(plan)])
     tables = {name: table.records for name, table in outcome.tables.items()}
     rows = tables.get("hypotheses", [])
-    findings = [_finding(hypothesis, rows, tables, outcome.result.warnings)
+    findings = [_finding(plan, hypothesis, rows, tables, outcome.result.warnings)
                 for hypothesis in plan.hypotheses if hypothesis.role == PRIMARY
                 and any(row["hypothesis"] == hypothesis.name for row in rows)]  # fmt: skip
     untested = [warning for warning in outcome.result.warnings if UNTESTED in warning]
@@ -83,9 +84,12 @@ def first_page(data: Data, outcomes: Sequence[Outcome]) -> FirstPage:
 def _statement(plan: AnalysisPlan) -> str:
     number = len(plan.hypotheses)
     primary = sum(hypothesis.role == PRIMARY for hypothesis in plan.hypotheses)
-    words = f"{number} hypothes{'is' if number == 1 else 'es'} ({primary} primary)"
-    text = f"{words} planned before the data were collected: frozen on {when(plan.frozen_at)}"
-    text += f" with version {plan.version_number} of the study." if plan.version_number else "."
+    text = f"{number} hypothes{'is' if number == 1 else 'es'} ({primary} primary), frozen on {when(plan.frozen_at)}"
+    text += ", when the study was launched"
+    text += f" with version {plan.version_number}" if plan.version_number else ""
+    later = {change.hypothesis for change in plan.changes if change.what != "removed"}
+    later &= {hypothesis.name for hypothesis in plan.hypotheses}
+    text += f"; {len(later)} of them added or changed afterwards." if later else "."
     if plan.per_arm:
         text += f" Planned sample: {plan.per_arm:,} complete matches per level compared."
     return text + (f" Rule for stopping: {plan.stop.rstrip('.')}." if plan.stop else "")
@@ -100,18 +104,24 @@ def when(at: str) -> str:
 
 
 def _finding(
-    hypothesis: Hypothesis, rows: Sequence[Mapping[str, Any]], tables: Mapping[str, Sequence[Mapping[str, Any]]],
+    plan: AnalysisPlan,
+    hypothesis: Hypothesis,
+    rows: Sequence[Mapping[str, Any]],
+    tables: Mapping[str, Sequence[Mapping[str, Any]]],
     warnings: Sequence[str],
-) -> Finding:  # fmt: skip
+) -> Finding:
     own = [row for row in rows if row["hypothesis"] == hypothesis.name]
     headline, *others = own
-    arms = [row for row in tables["people"]
-            if row["hypothesis"] == hypothesis.name and row["estimand"] == headline["estimand"]]  # fmt: skip
+    by_estimand = {row["estimand"]: [arm for arm in tables["people"] if arm["hypothesis"] == hypothesis.name
+                                     and arm["estimand"] == row["estimand"]] for row in own}  # fmt: skip
+    arms = by_estimand[headline["estimand"]]
     text = f"{_effect(hypothesis, headline)}{_beside(headline)}"
-    text += f"; {_counts(hypothesis, arms)}." if arms else "."
+    text += f"; {_counts(hypothesis, arms)}."
     for other in others:
-        text += f" {_of_estimand(other['estimand'])}: {_size(other, other['estimate'])}{_interval(other)}."
-    if verdict := _verdict(headline, tables.get("robustness", [])):
+        arms = by_estimand[other["estimand"]]
+        text += f" {_of_estimand(other['estimand'])} ({_counts(hypothesis, arms)}): "
+        text += f"{_size(other, other['estimate'])}{_interval(other)}."
+    if verdict := _verdict(headline, arms, tables.get("robustness", [])):
         text += f" {verdict}"
     about = f"{hypothesis.name}, "
     noted = [warning.removeprefix(about) for warning in warnings
@@ -121,7 +131,9 @@ def _finding(
         noted.append("The effect has the other sign among those who completed.")
     if _detected(headline["p_holm"]) != _detected(headline["p_randomisation_holm"]) and (
         headline["p_randomisation_holm"] is not None):  # fmt: skip
-        noted.append("The two p-values stand on different sides of .05.")
+        noted.append("After Holm's adjustment, only one of the two p-values is below .05.")
+    noted += [f"{change.what.capitalize()} after the launch: see the deviations from the plan."
+              for change in plan.changes if change.hypothesis == hypothesis.name]  # fmt: skip
     return Finding(hypothesis.name, hypothesis.claim, text, noted)
 
 
@@ -207,22 +219,27 @@ def _counts(hypothesis: Hypothesis, arms: Sequence[Mapping[str, Any]]) -> str:
     if hypothesis.of_players:
         return " and ".join(f"{row['analysed']:,} seats of {_players(row['level'])}" for row in arms)
     parts = [f"{row['level']} {row['randomised']:,} → {row['analysed']:,}" for row in arms]
-    return f"people randomised → analysed: {', '.join(parts)}"
+    return f"people randomised → analysed {', '.join(parts)}"
 
 
 def _of_estimand(estimand: str) -> str:
     return {ASSIGNED: "Of everybody as assigned", COMPLETED: "Of those who completed"}[estimand]
 
 
-def _verdict(row: Mapping[str, Any], checks: Sequence[Mapping[str, Any]]) -> str:
+def _verdict(
+    row: Mapping[str, Any], arms: Sequence[Mapping[str, Any]], checks: Sequence[Mapping[str, Any]]
+) -> str:  # fmt: skip
+    """Return whether the arms lost people differently, with Lee bounds if they did or differ by many points."""
     if not row["verdict"]:
         return ""
+    first, second = (arm["analysed"] / max(1, arm["randomised"]) for arm in arms)
     words = {"nobody was lost": "Nobody was lost.", "no difference found": "No difference in attrition was found"}
     text = words.get(row["verdict"], "The arms lost people differently")
+    matters = row["verdict"] not in words or abs(first - second) > MANY_POINTS
     if not text.endswith("."):
         text += f" ({p_text(row['p_attrition'])})" if row["p_attrition"] is not None else ""
         lee = next((check["lee"] for check in checks
-                    if check["hypothesis"] == row["hypothesis"] and check["lee"]), None)  # fmt: skip
+                    if matters and check["hypothesis"] == row["hypothesis"] and check["lee"]), None)  # fmt: skip
         text += f"; Lee bounds {lee}." if lee else "."
     return text
 

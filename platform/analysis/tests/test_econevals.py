@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pandas as pd
 import pytest
 
 from analysis import load
@@ -116,7 +117,11 @@ def test_the_implied_rate_of_all_choices(patience_answers):
     assert best_overall_rate(answers[answers["match"] == "m000"])["rate"] == pytest.approx(0.049)
     with_one_later = best_overall_rate(answers[answers["match"] == "m001"])
     assert (with_one_later["rate"], with_one_later["reliability"]) == (pytest.approx(0.039), pytest.approx(0.875))
-    low, high = bootstrap_rates(answers, Options(draws=200))
+    assert bootstrap_rates(answers, Options(draws=200)) == (None, None), "two matches are too few"
+    copies = {"m000": "a", "m001": "abcd"}
+    five = pd.concat([answers[answers["match"] == match].assign(match=match + copy)
+                      for match, letters in copies.items() for copy in letters])  # fmt: skip
+    low, high = bootstrap_rates(five, Options(draws=200))
     assert (low, high) == (pytest.approx(0.039), pytest.approx(0.049))
     rows = patience_answers.run("econevals.patience", draws=20).tables["rates"].frame.set_index("horizon")
     assert rows.loc["1 year", "published"] == "10.45 (0.825), 8.00 (0.808), 6.00 (0.889)"

@@ -38,11 +38,12 @@ def test_without_a_plan_everything_is_exploratory(report_of):
 
 def test_a_hypothesis_is_answered_in_one_sentence_with_everything_that_qualifies_it(report_of):
     text = report_of(plan({}), lost={"give": 0.05, "take": 0.4}, excluded=True)
-    assert "1 hypothesis (1 primary) planned before the data were collected: frozen on 2026-11-02, 09:00 UTC" in text
+    assert "1 hypothesis (1 primary), frozen on 2026-11-02, 09:00 UTC, when the study was launched with" in text
     assert "Take instead of give (wording) lowered efficiency by 0." in text
     assert "p &lt; .001 by CR3, p &lt; .001 by randomisation; after Holm p &lt; .001 and p &lt; .001" in text
-    assert "people randomised → analysed: take 40 → 40, give 40 → 40" in text
-    assert "The arms lost people differently (p" in text and "Of those who completed: −0." in text
+    assert "people randomised → analysed take 40 → 40, give 40 → 40" in text
+    assert "Of those who completed (people randomised → analysed take 40 → 20, give 40 → 39): −0." in text
+    assert "The arms lost people differently (p" in text and "; Lee bounds −0." in text
     assert "None is recorded." in text and "<figcaption>Planned comparisons with confidence intervals" in text
 
 
@@ -54,6 +55,7 @@ def test_what_changed_after_the_launch_and_the_size_of_the_sample_are_deviations
     text = report_of(plan({}, {"name": "trust", "outcome": "after.trust"}, {"name": "gone", "outcome": "talk.gone"},
                      changes=CHANGES, per_arm=50))  # fmt: skip
     assert "trust was added after the launch, on 2026-11-10, 10:00 UTC, when 12 participants and 10 matches had" in text
+    assert "2 of them added or changed afterwards." in text and "Added after the launch: see the deviations" in text
     assert "outcome from “talk.fairness” to “talk.efficiency”" in text
     assert "framing, take: 40 complete matches, 10 fewer than planned." in text
     assert "gone was planned and could not be tested: the dataset has no outcome talk.gone." in text

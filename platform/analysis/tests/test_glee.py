@@ -116,7 +116,7 @@ def test_people_are_ranked_among_the_players(tmp_path):
 def test_constant_parameters_and_unverified_matches_are_reported(tmp_path):
     data = load(dataset(tmp_path / "d", {"matches": bargains(unverified="the parts do not sum")}))
     warnings = " ".join(data.run("glee.effects").result.warnings)
-    assert "config_delta_bob: 0.9 does not occur; 0.8 is the reference" in warnings
+    assert "Delta bob: 0.9 does not occur; 0.8 is the reference" in warnings
     assert "64 matches that break the rules are included" in warnings
 
 

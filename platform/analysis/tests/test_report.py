@@ -8,7 +8,7 @@ import pytest
 
 from analysis.command import analyse
 from analysis.options import Options
-from analysis.tests.building import study
+from analysis.tests.building import dataset, match, study
 
 ANALYSES = ["general.attrition", "general.outcomes", "general.effects", "general.flow", "general.pay"]
 
@@ -57,3 +57,12 @@ def test_readers_see_the_names_of_agents_and_arms(report):
     shown = re.sub(r"<style>.*?</style>|Files: [^<]*", "", report, flags=re.DOTALL)
     assert not re.search(r"endpoint:|cell \d|player_|factor_|config_|payoffs_", shown)
     assert "careful" in shown and "frame: take · partner: daring" in shown
+
+
+def test_a_dataset_without_people_has_a_report(tmp_path):
+    """A collection's table of participants has its columns, but no rows."""
+    nobody = {"participant": "text", "cell": "integer", "version": "integer", "factor_wording": "text"}
+    tables = {"matches": [match(n, efficiency=n / 10) for n in range(6)], "participants": nobody}
+    dataset(tmp_path / "data", tables)
+    analyse([tmp_path / "data"], tmp_path / "out", only=ANALYSES, options=Options(draws=50), processes=1)
+    assert "6 matches" in " ".join((tmp_path / "out" / "methods.md").read_text().split())

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from analysis.toolbox.dependence import FEWEST_UNITS, TOO_FEW
 from analysis.toolbox.numbers import Result, Row, finite, undefined
 
 if TYPE_CHECKING:
@@ -58,14 +59,17 @@ def bootstrap_ratio(
     *,
     level: float = 0.95,
 ) -> dict[str, Any]:
-    """Return Σ above / Σ below with the interval of `bootstrap`, all draws at once; a mean if `below` is 1."""
+    """Return Σ above / Σ below with the interval of `bootstrap`, all draws at once; a mean if `below` is 1.
+
+    With fewer than five clusters there is no interval.
+    """
     import numpy as np
 
     total, n = float(np.sum(below)), len(above)
     estimate = finite(float(np.sum(above)) / total) if total else None
     labels, codes = np.unique(np.asarray([str(label) for label in clusters]), return_inverse=True)
-    if len(labels) < 2:
-        return undefined("low high", "fewer than two clusters", estimate=estimate, n=n, clusters=len(labels))
+    if len(labels) < FEWEST_UNITS:
+        return undefined("low high", TOO_FEW, estimate=estimate, n=n, clusters=len(labels))
     sums = np.column_stack([np.bincount(codes, weights=np.asarray(v, dtype=float)) for v in (above, below)])
     chosen = np.random.default_rng(seed).integers(0, len(labels), size=(draws, len(labels)))
     drawn = sums[chosen].sum(axis=1)

@@ -46,10 +46,10 @@ def test_a_hypothesis_is_in_full_sentences(framing: Study) -> None:
     assert part(text, "## 2. Hypotheses") == "- framing (primary). Taking lowers efficiency."
     assert part(text, "### Models") == (
         "- framing: The outcome is talk.efficiency. The estimate is its mean under wording “take” minus its mean under "
-        "“give”. The model is a linear regression on the levels compared. It is adjusted for before.age, answered "
-        "before the assignment. It is estimated twice: first of everybody as assigned, with the data that were "
-        "excluded for something that happened after the assignment, then of complete data only. Participants with "
-        "before.age < 18 are left out."
+        "“give”. The model is a linear regression (of the logarithm if the outcome is a time). It is adjusted for "
+        "before.age, answered before the assignment. It is estimated twice: first of everybody as assigned, with the "
+        "data that were excluded for something that happened after the assignment, then of complete data only. "
+        "Participants with before.age < 18 are left out."
     )
 
 

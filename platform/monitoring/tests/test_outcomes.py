@@ -16,6 +16,8 @@ from monitoring.tallies import tally_everything
 from participants.models import Enrolment
 from studies.models import Study
 from studies.tests import kit
+from studies.tests.test_journeys import contest
+from studies.tests.test_journeys import study as a_study
 
 pytestmark = pytest.mark.django_db
 
@@ -78,6 +80,16 @@ def test_matches_of_the_same_people_have_no_interval(client):
     kit.administrator(client)
     page = client.get(reverse("monitoring:now", args=[study.pk])).content.decode()
     assert "matches depend on each other" in page and "with 95% intervals" not in page
+
+
+@pytest.mark.parametrize(("groups", "dependent"), [({"cohort": 4}, True), ({}, False)])
+def test_matches_of_one_cohort_have_no_interval(groups, dependent):
+    study = a_study({"stage": "block", "name": "games", "groups": groups, "of": [contest("a")]})
+    cell = study.latest_version().cells.get()
+    OutcomeTally.objects.create(cell=cell, outcome="payoff", number=8, truths=0, total=4.0, squares=3.0)
+    found = preview(study)
+    assert found.dependent == dependent
+    assert all(bool(row.interval) != dependent for outcome in found.outcomes for row in outcome.estimates)
 
 
 def test_page_warns_against_optional_stopping(client):

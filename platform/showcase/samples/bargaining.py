@@ -57,20 +57,20 @@ APPROVED_UP_TO = 68
 HYPOTHESES: Sequence[Mapping[str, Any]] = (
     {
         "name": "patience",
-        "claim": "If waiting costs Alice more, she gets less.",
-        "outcome": "talk.alice_self_gain",
+        "claim": "If waiting costs Alice more, she agrees to a smaller share.",
+        "outcome": "talk.alice_share",
         "contrast": {"factor": "patience", "levels": [IMPATIENT, PATIENT]},
     },
     {
         "name": "words",
-        "claim": "If offers carry a message, Alice gets more.",
-        "outcome": "talk.alice_self_gain",
+        "claim": "If offers carry a message, Alice gets a larger share.",
+        "outcome": "talk.alice_share",
         "contrast": {"factor": "messages", "levels": [True, False]},
     },
     {
         "name": "both",
-        "claim": "Words help as much whether waiting is expensive or not.",
-        "outcome": "talk.alice_self_gain",
+        "claim": "Words help more where waiting is expensive.",
+        "outcome": "talk.alice_share",
         "contrast": {"factors": ["messages", "patience"], "levels": [[True, False], [IMPATIENT, PATIENT]]},
         "role": "secondary",
         "family": "interaction",

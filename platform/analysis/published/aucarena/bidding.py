@@ -33,6 +33,7 @@ from analysis.published.aucarena.seats import (
 from analysis.results import Analysis, Result
 from analysis.tables import Chart, Table, count, number, numbers, records, share, text
 from analysis.toolbox import bootstrap, spearman
+from analysis.toolbox.dependence import FEWEST_UNITS
 from analysis.toolbox.resampling import bootstrap_ratio
 
 EDGES = (0.0, 10.0, 11.0, 15.0, 20.0, float("inf"))
@@ -208,7 +209,7 @@ def correlation(rows: pd.DataFrame, priority: str, outcome: str, options: Option
         value for _key, items in rows.groupby(["match", "role"]) if (value := over(items)["estimate"]) is not None
     ]
     result = {**overall, "low": None, "high": None, "mean": fmean(within) if within else None}
-    if overall["estimate"] is not None:
+    if overall["estimate"] is not None and rows["match"].nunique() >= FEWEST_UNITS:
         interval = bootstrap(
             records(rows[["match", priority, outcome]]),
             lambda sample: spearman([row[priority] for row in sample], [row[outcome] for row in sample])["estimate"],
@@ -361,7 +362,8 @@ ROUNDS = {"matches": MATCH, "rounds": OF_ITEMS}
 ANALYSES = [
     of_auctions(
         "aucarena.errors", "State tracking (AucArena, figure 3)", "Do bidders keep track of the auction?",
-        "Corrected failure rates F/(C + F) of bids and of beliefs by kind; percentile bootstrap by auction.", errors,
+        "Corrected failure rates F/(C + F) of bids and of beliefs by kind; percentile bootstrap by auction, "
+        "from five auctions on.", errors,
         columns={**REQUIRED_COLUMNS, "seats": ["match", "role", "bids", "withdrawals"]},
     ),
     of_auctions(
@@ -372,7 +374,8 @@ ANALYSES = [
     of_auctions(
         "aucarena.faithful", "Plans and behaviour (AucArena, figure 6)", "Do bidders follow their plans?",
         "Spearman's correlation over (auction, bidder, item) of the initial and the current priority with the "
-        f"number of bids and with winning; percentile bootstrap by auction, at most {MAX_DRAWS} draws.",
+        f"number of bids and with winning; percentile bootstrap by auction, from five auctions on, "
+        f"at most {MAX_DRAWS} draws.",
         faithful, columns={**ROUNDS, "rounds": [*OF_ITEMS, "bids", "priority_initial", "priority_current"]},
     ),
     of_auctions(

@@ -355,7 +355,7 @@ def depth(answer: float, upper: float, fraction: float) -> str:
     return str(min(MAX_DEPTH, max(0, round(log(answer / (upper / 2)) / log(fraction)))))
 
 
-SESSIONS = "percentile bootstrap over sessions (the paper has no intervals)."
+SESSIONS = "percentile bootstrap over sessions, from five sessions on (the paper has no intervals)."
 PAYOFF = "Payoff: the share of the prize, or value minus price for the winner of an auction; 0 for others and for fouls"
 of_sessions = partial(Analysis, games=GAMES, columns=REQUIRED_COLUMNS)
 ANALYSES = [

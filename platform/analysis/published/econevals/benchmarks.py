@@ -27,6 +27,7 @@ from analysis.published.econevals.frames import (
 from analysis.results import Result
 from analysis.tables import Chart, Table, count, number, numbers, share, text
 from analysis.toolbox import mean, proportion
+from analysis.toolbox.dependence import FEWEST_UNITS
 
 REQUIRED_COLUMNS = {"matches": ["match", "game", "config_level", "score"]}
 NEAR_BEST = 0.9
@@ -236,9 +237,9 @@ def first_near_best(path: Sequence[float]) -> int | None:
 
 
 def _band(grid: np.ndarray, instances: Sequence[str], options: Options) -> tuple[Any, Any]:
-    """Return a percentile bootstrap band over instances for every period; (None, None) for a single instance."""
+    """Return a percentile bootstrap band over instances for every period; (None, None) with fewer than five."""
     labels, codes = np.unique(np.asarray(instances), return_inverse=True)
-    if len(labels) < 2:
+    if len(labels) < FEWEST_UNITS:
         return None, None
     weights = times_drawn(len(labels), options.draws, options.seed)[:, codes].astype(float)
     means = weights @ grid / weights.sum(axis=1, keepdims=True)

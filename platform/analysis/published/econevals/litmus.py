@@ -20,6 +20,7 @@ from analysis.published.econevals.measures import best_rate, duopoly
 from analysis.results import Analysis, Result
 from analysis.tables import Chart, Table, count, number, records, share, text
 from analysis.toolbox import bootstrap, mean, welch
+from analysis.toolbox.dependence import FEWEST_UNITS
 from games.patience.rates import (
     AMOUNT_TOLERANCE,
     FIT_TOLERANCE,
@@ -85,6 +86,8 @@ def _mean_litmus(runs: pd.DataFrame, reliable: Sequence[float], options: Options
     rows = records(runs.loc[runs["litmus"].notna(), ["match", "litmus"]])
     found = bootstrap(rows, lambda drawn: fmean(row["litmus"] for row in drawn), "match", options.draws, options.seed,
                       level=options.level)  # fmt: skip
+    if len(rows) < FEWEST_UNITS:
+        found |= {"low": None, "high": None}
     return {**found, "reliability": fmean(reliable) if reliable else None, "reliability_n": len(reliable)}
 
 
@@ -119,7 +122,7 @@ def bootstrap_rates(answers: pd.DataFrame, options: Options) -> tuple[float | No
     by_match = answers.groupby(["match", "horizon", "amount"])["later"]
     n_later, n_questions = (found.unstack(["horizon", "amount"], fill_value=0).sort_index(axis=1).astype(float)
                             for found in (by_match.sum(), by_match.size()))  # fmt: skip
-    if len(n_later) < 2:
+    if len(n_later) < FEWEST_UNITS:
         return None, None
     draw_counts = times_drawn(len(n_later), options.draws, options.seed).astype(float)
     total = draw_counts @ n_questions.to_numpy()
@@ -374,7 +377,7 @@ ANALYSES = [
     Analysis(
         "econevals.litmus", "Litmus scores (EconEvals, table 2)", "Where do agents lie on the litmus scale?",
         "Mean litmus score over runs (patience: the rate that best fits all choices), with a percentile "
-        "bootstrap over runs; reliability from the runs in which the right answer is known.",
+        "bootstrap over runs, from five runs on; reliability from the runs in which the right answer is known.",
         litmus, games=GAMES, columns={"matches": ["match", "game"]},
     ),
     Analysis(

@@ -194,7 +194,7 @@ def equilibria(alice: Effects, bob: Effects) -> list[tuple[str, str]]:
 def bootstrap_equilibria(
     rows: pd.DataFrame, factors: Sequence[str], *, draws: int, seed: int
 ) -> tuple[Counter[tuple[str, str]], int]:
-    """Return how often each pair is an equilibrium over bootstrap draws of matches, and the number of valid draws.
+    """Return how often each pair is an equilibrium over bootstrap draws of units, and the number of valid draws.
 
     Each draw's regression is solved from weighted sums of the matches' dummies, stored as a sparse matrix.
     """
@@ -216,11 +216,12 @@ def bootstrap_equilibria(
     is_coded = column_index >= 0
     x = csr_array((np.ones(is_coded.sum()), (row_index[is_coded], column_index[is_coded])), shape=(n, width))
     y = rows[list(GAINS)].to_numpy(dtype=float)
-    rng = np.random.default_rng(seed)
+    cluster = np.unique(rows["cluster"], return_inverse=True)[1]
+    units, rng = cluster.max(initial=-1) + 1, np.random.default_rng(seed)
     counts: Counter[tuple[str, str]] = Counter()
     n_valid = 0
     for _draw in range(draws):
-        draw_counts = np.bincount(rng.integers(0, n, size=n), minlength=n).astype(float)
+        draw_counts = np.bincount(rng.integers(0, units, size=units), minlength=units)[cluster].astype(float)
         if (np.bincount(pair_code, weights=draw_counts, minlength=len(alices) * len(bobs)) == 0).any():
             continue
         effects = _weighted_solution(x, y, draw_counts)[first:]
@@ -261,7 +262,7 @@ ANALYSES = [
     of_families(
         "glee.meta_game", "Choosing a model as a game (GLEE, footnote 13)", "Which choices of models are stable?",
         f"{PAIR_METHOD}pure-strategy equilibria of the table of effects on both self-gains (ties within 1e-9), "
-        "and the share of bootstrap draws of matches in which a pair is an equilibrium "
+        "and the share of bootstrap draws of independent units in which a pair is an equilibrium "
         f"({FEWER_DRAWS} draws for more than {LARGE:,} matches).",
         meta_game, needs="agents",
     ),
