@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
 .PHONY: help analysis docs setup setup-test demo demo-llm otree-demo stand-in-llm stand-in-mturk stand-in-panel stand-in-prolific \
-        test test-all reproduce coverage lint check-games bench lock clean
+        test test-all reproduce coverage lint check-games bench profile lock clean
 
 # Celery and the web server need it to find the apps; manage.py and pytest set it themselves.
 export PYTHONPATH := platform:.
@@ -80,6 +80,9 @@ check-games: setup-test  ## list what a game still lacks, and test what every ga
 
 bench: setup-test      ## measure concurrent live matches on this machine
 	@$(PYTHON) -m deploy.bench.bench $(BENCH)
+
+profile: setup-test    ## show where a move spends its time (with py-spy: in which functions)
+	@$(PYTHON) -m deploy.bench.profile $(PROFILE)
 
 lock:           ## pin current versions of requirements*.txt
 	@deploy/setup/lock.sh

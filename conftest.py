@@ -144,6 +144,22 @@ def closed_circuits() -> None:
     breaker.reset()
 
 
+@pytest.fixture(autouse=True)
+def scripts_wait(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Leave live matches' scripts to the worker, which tests act as: most are about the time before an agent moves."""
+    from matches import services
+
+    monkeypatch.setattr(services, "MOST_AT_ONCE", 0)
+
+
+@pytest.fixture
+def scripts_at_once(scripts_wait: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let live matches' scripts answer in the transaction of the move before, as they do outside tests."""
+    from matches import services
+
+    monkeypatch.setattr(services, "MOST_AT_ONCE", 20)
+
+
 @pytest.fixture
 def as_worker(monkeypatch: pytest.MonkeyPatch) -> None:
     """Queue no agent's turn: the test itself acts as the worker."""

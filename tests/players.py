@@ -7,7 +7,7 @@ import json
 import random
 import re
 import time
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager
 from typing import Any
 
@@ -103,12 +103,20 @@ async def enter_all(url: str, join: str, number: int) -> list[str]:
 
 
 async def run(
-    url: str, join: str, *, workers: int, thinking: float, seconds: float, pids: Mapping[str, int] | None = None
+    url: str,
+    join: str,
+    *,
+    workers: int,
+    thinking: float,
+    seconds: float,
+    pids: Mapping[str, int] | None = None,
+    beside: Callable[[Measured], Awaitable[None]] | None = None,
 ) -> Measured:
     """Let `workers` play at once; measure for `seconds` once all have entered and begun to play.
 
     Args:
         pids: processes whose CPU time is measured, by name.
+        beside: what else is measured in the interval it is given.
     """
     paths = await enter_all(url, join, workers)
     measured = Measured.next(seconds, after=workers * RAMP_SECONDS_EACH + 2 * thinking)
@@ -118,5 +126,5 @@ async def run(
         await measured.noting_errors(play(url, path, thinking=thinking, measured=measured))
 
     players = (participant(path, i * RAMP_SECONDS_EACH) for i, path in enumerate(paths))
-    await asyncio.gather(measured.watch(pids or {}), *players)
+    await asyncio.gather(measured.watch(pids or {}), *([beside(measured)] if beside else []), *players)
     return measured

@@ -197,6 +197,7 @@ if DATABASES["default"]["ENGINE"].endswith("sqlite3"):
         "PRAGMA secure_delete=ON;",
     }
 else:
+    DATABASES["default"]["ENGINE"] = "config.database"
     DATABASES["default"]["OPTIONS"] = {
         # A machine that does not answer is noticed within seconds (connecting) and milliseconds (sending).
         "connect_timeout": 2,

@@ -68,7 +68,9 @@ def begin_turn(*, match_uid: uuid.UUID, role: str, answering: int) -> Future[Non
         return script_move(play, role, spec.name)
 
     try:
-        services.submit_move(match_id=match_id, role=role, answering=answering, move=choose, keeps_moving=True)
+        services.submit_move(
+            match_id=match_id, role=role, answering=answering, move=choose, scripts_after=services.MOST_IN_WORKER
+        )
     except Stale:
         pass
     except (AgentError, GameError) as failure:

@@ -26,6 +26,7 @@ import time
 from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime
 from typing import Any, TypeVar
 from urllib.parse import parse_qs
 
@@ -57,7 +58,7 @@ MAX_MESSAGE_LENGTH = 32_768
 QUICK_REPLY_SECONDS = 0.3
 """Seconds to wait for a quick opponent's reply before the page shows that it is thinking."""
 ASK_SECONDS = 4
-"""How often a page is asked whether it is still open; browsers slow down the timers of hidden pages."""
+"""When a page that sends nothing is asked whether it is still open; browsers slow down the timers of hidden pages."""
 GONE = 4404
 _open: Counter[str] = Counter()
 _threads = ThreadPoolExecutor(settings.PLAY_THREADS, thread_name_prefix="play")
@@ -115,10 +116,14 @@ class PageConsumer(AsyncWebsocketConsumer):
             await self.close(TRY_AGAIN_LATER)
 
     async def _keep_asking(self, question: dict[str, Any]) -> None:
-        """Ask the page every few seconds whether it is still open."""
+        """Ask the page whether it is still open when it has sent nothing for a few seconds."""
+        asked_at = 0.0
         while not self.closed:
-            await asyncio.sleep(ASK_SECONDS)
-            await self._send(question)
+            quiet_since = max(asked_at, self.filled_at)
+            await asyncio.sleep(quiet_since + ASK_SECONDS - time.monotonic())
+            if self.filled_at <= quiet_since:
+                asked_at = time.monotonic()
+                await self._send(question)
 
     async def _send(self, message: dict[str, Any]) -> None:
         await self.send(text_data=json.dumps(message))
@@ -180,10 +185,10 @@ class PlayConsumer(PageConsumer):
 
     async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:
         message = _parsed(text_data)
-        if not await in_thread(presence.heard, self.seat):
-            await self._say_gone()
-        elif message.get("type") == "move" and isinstance(message.get("fields"), dict):
+        if message.get("type") == "move" and isinstance(message.get("fields"), dict):
             await self._move({str(name): str(value) for name, value in message["fields"].items()})
+        elif not await in_thread(presence.heard, self.seat):
+            await self._say_gone()
         elif message.get("type") == "back":
             await in_thread(services.come_back, match_id=self.seat.match_id, role=self.seat.role)
             await self._show(again=True)
@@ -265,7 +270,10 @@ class PlayConsumer(PageConsumer):
     async def _move(self, fields: dict[str, str]) -> None:
         answering = fields.get("answering", "")
         shown_at = next((time_shown for number, time_shown in self.shown.items() if str(number) == answering), None)
-        outcome = await in_thread(intake.handle_move, self.seat, fields, shown_at=shown_at)
+        outcome = await in_thread(_heard_and_moved, self.seat, fields, shown_at=shown_at)
+        if outcome is None:
+            await self._say_gone()
+            return
         if outcome["type"] == "taken":
             # The next frame shows the result: the opponent's reply or, after a moment, that it is thinking.
             if outcome.get("again"):
@@ -290,6 +298,11 @@ class PlayConsumer(PageConsumer):
         self.awaits = frame["awaits"]
         await self._send(frame)
         await self._send_draft()
+
+
+def _heard_and_moved(seat: Seat, fields: dict[str, str], *, shown_at: datetime | None) -> dict[str, Any] | None:
+    """Return the outcome of a move, or None if the seat is no longer the participant's."""
+    return intake.handle_move(seat, fields, shown_at=shown_at) if presence.heard(seat) else None
 
 
 def _step_in(query: bytes) -> str:

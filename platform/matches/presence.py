@@ -2,21 +2,30 @@
 
 from __future__ import annotations
 
+import json
 from datetime import timedelta
+from typing import Any
 
-from django.db.models import Q
 from django.utils import timezone
 
 from matches import services
 from matches.absences import has_lost_connection, is_replaced, must_say_so
 from matches.models import Match, Seat
 from participants import services as people
+from participants.models import Enrolment
 from participants.states import State
 
 SPARE_WITHIN = timedelta(seconds=1)
 """A call is not recorded if another was within this time."""
 QUIET_AFTER = timedelta(seconds=6)
 """A page that has not called for longer than this had lost its connection, or our server was unavailable."""
+_QUERY = """
+SELECT person.id, last_seen_at, status, fates AS absences
+FROM matches_seat seat, participants_enrolment person, matches_match played
+WHERE seat.id = %s AND left_at IS NULL AND (person.ended_at IS NULL OR person.state = %s)
+AND person.id = enrolment_id AND played.id = match_id
+"""
+"""Who has a seat that is still theirs, and their match; composing it from a queryset takes twice as long as asking."""
 
 
 def heard(seat: Seat) -> bool:
@@ -28,15 +37,13 @@ def heard(seat: Seat) -> bool:
     and gives a seat that an agent has meanwhile taken back from the next turn on.
     """
     assert seat.enrolment_id is not None
-    is_open = Q(enrolment__ended_at=None) | Q(enrolment__state=State.COMPLETED)
-    theirs = Seat.objects.filter(is_open, pk=seat.pk, left_at=None)
-    found = theirs.values_list("enrolment__last_seen_at", "match__status", "match__absences").first()
+    found: Any = next(iter(Enrolment.objects.raw(_QUERY, [seat.pk, State.COMPLETED])), None)
     if found is None:
         return False
-    last_seen_at, status, absences = found
-    silence, absence = timezone.now() - last_seen_at, absences.get(seat.role, {})
+    last_seen_at, absence = found.last_seen_at, json.loads(found.absences).get(seat.role, {})
+    silence = timezone.now() - last_seen_at
     may_return = is_replaced(absence) and not must_say_so(absence)
-    if status == Match.Status.LIVE and (silence > QUIET_AFTER or has_lost_connection(absence) or may_return):
+    if found.status == Match.Status.LIVE and (silence > QUIET_AFTER or has_lost_connection(absence) or may_return):
         # First this, so that no turn is judged before the page has delivered what it has kept.
         services.end_absence(match_id=seat.match_id, role=seat.role, since=last_seen_at)
     if silence > SPARE_WITHIN:

@@ -44,6 +44,10 @@ AS_TIMEOUT = "as_timeout"
 
 TOLERANCE = timedelta(seconds=2)
 """How late an answer may be, and how far apart limits may be that are judged together: the time between two sweeps."""
+MOST_AT_ONCE = 20
+"""How many moves scripts make in the transaction of a live match's move before the worker makes the others."""
+MOST_IN_WORKER = 200
+"""The same in the worker, where nobody's page waits."""
 UNNOTICED = timedelta(seconds=5)
 """A page calls more often than this: a shorter loss of connection is not noticed."""
 log = logging.getLogger(__name__)
@@ -143,7 +147,7 @@ def open_match(
     if set(players) != set(configured.roles()):
         raise ValueError(f"seats {sorted(players)} do not fit the roles {sorted(configured.roles())}")
     play, events = games.play.start(configured, seed)
-    match = Match.objects.create(
+    match = Match(
         game=game,
         config=configured.config.model_dump(mode="json"),
         texts=dict(texts or {}),
@@ -152,9 +156,8 @@ def open_match(
         seed=seed,
         purpose=purpose,
         budget_of=budget_of,
-        snapshot=games.play.snapshot(play),
     )
-    seats = Seat.objects.bulk_create(
+    seats = [
         Seat(
             match=match,
             role=role,
@@ -167,12 +170,14 @@ def open_match(
             settings=player.settings.model_dump(mode="json", exclude_defaults=True),
         )
         for role, player in players.items()
-    )
+    ]
     line_up = line_up_in(match, seats)
-    cache_players(match, configured, line_up)
     change = Change.opening(match, play, events, line_up.agents)
     if match.driven:
         _let_scripts_play(change)
+    change.create()
+    Seat.objects.bulk_create(seats)
+    cache_players(match, configured, line_up._replace(match_id=match.pk))
     change.write()
     return match
 
@@ -186,10 +191,10 @@ def submit_move(
     answering: int,
     by: str | None = None,
     shown_at: datetime | None = None,
-    keeps_moving: bool = False,
     made_at: datetime | None = None,
     on_page: OnPage | None = None,
     replaces: int | None = None,
+    scripts_after: int | None = None,
 ) -> MoveResult:
     """Make one move, whether from a screen, an agent or the clock.
 
@@ -198,11 +203,11 @@ def submit_move(
         answering: number of the event that opened the turn.
         by: who moves, if not the seat's own player ("clock", "script:fair").
         shown_at: when the question was shown to the participant, if known.
-        keeps_moving: `move` is a function that also answers the role's immediately following turns.
         made_at: of a move from a participant's page, when they made it according to the page (now, if it does not
             say); None: the move is not from a page.
         on_page: what the participant saw, tried and confirmed on the page before the move.
         replaces: the number of the participant's sealed move in whose place this one counts.
+        scripts_after: how many moves scripts may make after it in the same transaction; by default MOST_AT_ONCE.
 
     Raises:
         Stale: the turn is no longer open, its time is up, or an agent answers it; nothing changed.
@@ -216,10 +221,7 @@ def submit_move(
     if made_at is not None and replaces is None:
         _refuse_late(change, role, made_at)
     change.move(role, move(play) if callable(move) else move, by=by, shown_at=shown_at, on_page=on_page)
-    while keeps_moving and callable(move) and role in change.play.waiting_for():
-        change.move(role, move(change.play), by=by)
-    if change.match.driven:
-        _let_scripts_play(change)
+    _let_scripts_play(change, most=scripts_after)
     _finish(change)
     return MoveResult(change.play, change.moves)
 
@@ -258,18 +260,33 @@ def _outages_of(change: Change, turn: OpenTurn) -> list[tuple[datetime, datetime
     return change.uptime.touching(turn.clock_from or turn.opened_at, max(change.now, turn.deadline))
 
 
-def _let_scripts_play(change: Change) -> None:
-    """Make the moves of scripts without delay until another player has to move."""
-    scripts = {role: spec_of(agent.spec).name for role, agent in change.agents.items() if _moves_at_once(agent)}
-    while (role := next((role for role in roles_to_ask(change.play) if role in scripts), None)) is not None:
+def _let_scripts_play(change: Change, *, most: int | None = None) -> None:
+    """Make the moves of scripts without delay until another player has to move.
+
+    In a live match, a script that fails is left to the worker.
+
+    Args:
+        most: how many moves of a live match may be made in this change after the first; by default MOST_AT_ONCE.
+    """
+    most = MOST_AT_ONCE if most is None else most
+    scripts = {} if change.match.paced else _at_once(change.agents)
+    driven = change.match.driven
+    failure = GameError if driven else Exception  # the worker reports what is wrong with a script
+    while scripts and (driven or change.moves <= most):
+        role = next((role for role in roles_to_ask(change.play) if role in scripts), None)
+        if role is None:
+            return
         try:
             change.move(role, script_move(change.play, role, scripts[role]))
-        except GameError:
+        except failure:
+            if not driven:
+                return
             change.abandon(State.OPPONENT_FAILED, role)
 
 
-def _moves_at_once(agent: Agent) -> bool:
-    return not agent.delay and agent.scripted
+def _at_once(agents: Mapping[Role, Agent]) -> dict[Role, str]:
+    """Return the names of the scripts without delay, by role."""
+    return {role: spec_of(agent.spec).name for role, agent in agents.items() if agent.scripted and not agent.delay}
 
 
 @transaction.atomic
@@ -499,8 +516,7 @@ def replace_agent(*, match_id: int, role: Role, answering: int) -> MoveResult:
     change = Change.begin(match_id)
     _refuse_stale(change.play, role, answering)
     _replace_agent(change, role)
-    if change.match.driven:
-        _let_scripts_play(change)
+    _let_scripts_play(change)
     _finish(change)
     return MoveResult(change.play, change.moves)
 

@@ -172,8 +172,8 @@ def hold_place(sender: type[Enrolment], enrolment: Enrolment, **_signal: Any) ->
         if placement.cell is None:
             _released_if_full(lambda: _refuse_full(version))
             return
-        seats = Seats(version)
-        if placement.cell_id not in seats.cells or seats.free(placement.cell_id, placement.role) > 0:
+        placement.cell.version = version
+        if Seats(version, only=placement.cell).free(placement.cell.pk, placement.role) > 0:
             return
         asked = _asked_by(enrolment, role=placement.role)
         seat = _released_if_full(lambda: find_seat(version, asked))
@@ -345,14 +345,18 @@ class Seats:
 
     Attributes:
         together: count only participants who may play together.
+        only: count only the seats of this cell.
     """
 
     version: Version
     together: str = ""
+    only: Cell | None = None
     cells: dict[int, Cell] = field(init=False)
 
     def __post_init__(self) -> None:
-        self.cells = {cell.pk: cell for cell in self.version.cells.order_by("number")}
+        self.cells = {cell.pk: cell for cell in [self.only] if cell} or {
+            cell.pk: cell for cell in self.version.cells.order_by("number")
+        }
         for cell in self.cells.values():
             cell.version = self.version
 
@@ -363,8 +367,9 @@ class Seats:
 
     @cached_property
     def counts(self) -> tuple[SeatCounts, SeatCounts]:
+        placements = self.placements.filter(cell__sha256=self.only.sha256) if self.only else self.placements
         rows = (
-            self.placements.values_list("cell__sha256", "role")
+            placements.values_list("cell__sha256", "role")
             .annotate(held=Count("pk", filter=HELD), held_or_offered=Count("pk", filter=HELD_OR_OFFERED))
             .order_by()
         )

@@ -114,7 +114,14 @@ class Study(models.Model):
 
     def entry_rules(self) -> EntryRules:
         """Return who may enter and how often: as last launched, or as the draft says if nothing was launched."""
-        return EntryRules.model_validate(self.in_force("entry", self.draft.get("entry", {})))
+        launched = self.launched_entry if hasattr(self, "launched_entry") else self.in_force("entry")
+        return EntryRules.model_validate(self.draft.get("entry", {}) if launched is None else launched)
+
+    @classmethod
+    def with_entry(cls) -> models.QuerySet[Study]:
+        """Return the studies, read together with what `entry_rules` needs."""
+        entries = LogEntry.objects.filter(study=models.OuterRef("pk"), path="entry").order_by("-pk")
+        return cls.objects.annotate(launched_entry=models.Subquery(entries.values("after")[:1]))
 
     def in_force(self, path: str, otherwise: Any = None) -> Any:
         """Return what was last launched of a part that is outside the hash; `otherwise` if nothing was launched."""

@@ -37,7 +37,7 @@ def join(request: HttpRequest, slug: str) -> HttpResponse:
     """Admit a participant who follows a recruiter's link, show a preview, or explain why not and what to do."""
     if addresses.failed_too_often(request):
         return _not_admitted(request, None, TooManyFailures())
-    study = Study.objects.filter(slug=slug).first()
+    study = Study.with_entry().filter(slug=slug).first()
     if study is None:
         addresses.count_failure(request)
         return render(request, "studies/unknown.html", status=404)

@@ -38,7 +38,8 @@ def statements_of_a_walk() -> list[tuple[str, int]]:
 @pytest.mark.django_db(transaction=True)
 def test_way_to_the_game_costs_few_statements():
     launch_endless("walk")
-    statements_of_a_walk()  # the first one fills the process's caches
-    costs = statements_of_a_walk()
+    # The first one fills the process's caches; on a slow machine, some run out during another.
+    costs = min((statements_of_a_walk() for _walk in range(4)), key=lambda costs: sum(number for _, number in costs))
     assert [number for method, number in costs if method == "GET"][:3] == [2, 2, 2]
-    assert sum(number for _method, number in costs) <= 39, costs
+    assert all(number <= 7 for _method, number in costs[1:]), costs
+    assert sum(number for _method, number in costs) <= 36, costs
