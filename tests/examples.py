@@ -32,6 +32,9 @@ NOT_RUN = {
     ("docs/operating.md", "cp deploy/parley.env.example deploy/parley.env"): "It needs a container engine.",
     ("docs/plans.md", ".venv/bin/python manage.py study check FILE --json"): "It needs files; "
     "studies/tests/test_study_command.py runs these commands.",
+    ("docs/datasets.md", ".venv/bin/python manage.py export_inspect STUDY --to DIR"): "It installs Inspect; "
+    "exports/tests/test_inspecting.py runs it with the real package.",
+    ("docs/otree.md", "make analysis"): "It needs a session; exports/tests/test_otree_session.py runs it with one.",
     ("docs/otree.md", "make otree-demo"): "It installs oTree; tests/test_otree.py plays the demo.",
     ("docs/otree.md", "export PARLEY_URL=…"): "Parley shows the values; tests/test_otree.py sets them.",
     ("docs/otree.md", "import pandas as pd"): "tests/test_otree.py runs it with the exports of a game.",

@@ -38,7 +38,7 @@ class PilotAdmin(ReadOnlyAdmin):
     list_display = ["__str__", "status_label", "people", "player", "created_at", "ended_at"]
     list_filter = ["status", PilotStudyFilter]
     list_select_related = ["study"]
-    search_fields = ["study__title", "study__slug"]
+    search_fields = ["study__slug", "study__draft__title"]
 
     @display(description=gettext_lazy("status"), ordering="status", label=COLOURS)
     def status_label(self, pilot: Pilot) -> tuple[str, str]:
