@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from statistics import fmean
+from statistics import fmean, stdev
 from typing import Any
 
 import numpy as np
@@ -28,6 +28,8 @@ MAX_SEATS = 4
 FEWEST_RUNS, DRAWS, MAX_GAMES = 5, 100, 2
 """Runs needed for intervals of ratings, draws of the bootstrap, and games for which a page computes them."""
 ROUNDING = 1e-6
+_ByRun = dict[str, dict[Any, list[float]]]
+"""Values by type and repetition."""
 
 
 @dataclass(frozen=True)
@@ -36,6 +38,7 @@ class Tournament:
 
     Attributes:
         mean_payoff, cooperation: by type, over its seats; cooperation is None if the game has no cooperative action.
+        mean_error, cooperation_error: their standard errors over repetitions; None without any that differ.
         meta: points of a type (first dimension) against its co-players' types (the others); None if some types have
             never met, in reputation games, and above `MAX_SEATS` seats.
         path: each type's share of the population at each step of the replicator dynamics; the first row is the start.
@@ -46,7 +49,9 @@ class Tournament:
     types: tuple[str, ...]
     matches: int
     mean_payoff: Mapping[str, float]
+    mean_error: Mapping[str, float | None]
     cooperation: Mapping[str, float | None]
+    cooperation_error: Mapping[str, float | None]
     meta: Array | None
     path: Array | None
     ratings: Mapping[str, float]
@@ -68,14 +73,15 @@ def tournament(game: Any, matches: Sequence[Mapping[str, Any]], *, draws: int = 
         draws: of the bootstrap; without any, ratings have no intervals.
     """
     roles = game.roles()
-    points: dict[str, list[float]] = defaultdict(list)
-    cooperations: dict[str, list[bool]] = defaultdict(list)
+    points: _ByRun = defaultdict(lambda: defaultdict(list))
+    cooperations: _ByRun = defaultdict(lambda: defaultdict(list))
     for match in matches:
+        run = match.get("repetition")
         for role in roles:
-            points[match["agents"][role]].append(match["payoffs"][role])
+            points[match["agents"][role]][run].append(match["payoffs"][role])
         for record in match["records"]:
             if record["cooperated"] is not None:
-                cooperations[match["agents"][record["role"]]].append(record["cooperated"])
+                cooperations[match["agents"][record["role"]]][run].append(record["cooperated"])
     types = tuple(sorted(points))
     meta = path = score = None
     if not game.in_population and len(roles) <= MAX_SEATS:
@@ -91,14 +97,27 @@ def tournament(game: Any, matches: Sequence[Mapping[str, Any]], *, draws: int = 
     return Tournament(
         types=types,
         matches=len(matches),
-        mean_payoff={label: fmean(points[label]) for label in types},
-        cooperation={label: fmean(cooperations[label]) if cooperations[label] else None for label in types},
+        mean_payoff={label: _mean(points[label]) for label in types},
+        mean_error={label: _error(points[label]) for label in types},
+        cooperation={label: _mean(cooperations[label]) if cooperations[label] else None for label in types},
+        cooperation_error={label: _error(cooperations[label]) for label in types},
         meta=meta,
         path=path,
         ratings={} if meta is None else dict(zip(types, deviation_ratings(meta), strict=True)),
         intervals={} if meta is None or not draws else rating_intervals(roles, matches, types, draws),
         score=score,
     )
+
+
+def _mean(values: Mapping[Any, Sequence[float]]) -> float:
+    return fmean(value for run in values.values() for value in run)
+
+
+def _error(values: Mapping[Any, Sequence[float]]) -> float | None:
+    """Return the standard error of the mean over runs, as the paper's tables have it."""
+    means = [fmean(run) for run in values.values()]
+    error = stdev(means) / len(means) ** 0.5 if len(means) > 1 else 0.0
+    return error if error > ROUNDING else None
 
 
 def rating_intervals(
@@ -190,6 +209,10 @@ def _rating(outcome: Tournament, label: str) -> str:
     return _("{value} ({low} to {high})").format(value=shown, low=low, high=high)
 
 
+def _with_error(shown: Callable[[float], str], value: float, error: float | None) -> str:
+    return shown(round(value, 4)) if error is None else f"{shown(round(value, 4))} ± {shown(round(error, 4))}"
+
+
 def _blocks(game: Any, outcome: Tournament, key: str) -> Iterator[Block]:
     name = _name(game)
     score = "–" if outcome.score is None else number(outcome.score)
@@ -209,12 +232,16 @@ def _blocks(game: Any, outcome: Tournament, key: str) -> Iterator[Block]:
     )
     final = {} if outcome.path is None else dict(zip(outcome.types, outcome.path[-1].tolist(), strict=True))
     rating = _("Deviation rating (95% interval over repetitions)") if outcome.intervals else _("Deviation rating")
-    columns = (_("Agent"), _("Mean points"), _("Cooperation"), rating, _("Share at the end"))
+    errors = [error for error in (*outcome.mean_error.values(), *outcome.cooperation_error.values()) if error]
+    mean = _("Mean points (± standard error over repetitions)") if errors else _("Mean points")
+    columns = (_("Agent"), mean, _("Cooperation"), rating, _("Share at the end"))
     rows = tuple(
         (
             label,
-            number(outcome.mean_payoff[label]),
-            "–" if (share := outcome.cooperation[label]) is None else percent(round(share, 4)),
+            _with_error(number, outcome.mean_payoff[label], outcome.mean_error[label]),
+            "–"
+            if (share := outcome.cooperation[label]) is None
+            else _with_error(percent, share, outcome.cooperation_error[label]),
             _rating(outcome, label),
             percent(round(final[label], 4)) if label in final else "–",
         )
