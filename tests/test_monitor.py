@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
+from studies.tests import kit
 from tests import walking
 from tests.accessibility import violations
 from tests.photographs import PHONE
@@ -29,7 +30,7 @@ def slug(stack: Any) -> str:
             "game": "bargaining",
             "config": {"money": 1000.0, "rounds": 12},
             "roles": ["alice"],
-            "agents": "script:fair",
+            "agents": {"script:fair": kit.agent("script:fair", delay=1)},  # without delay, it needs no worker
             "via": "open",
         }
     )

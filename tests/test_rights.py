@@ -217,7 +217,7 @@ PAGES: dict[str, tuple[Expected, Expected]] = {
     "studies_study_copy": post_only("viewer"),
     "walking:start": get_and_post("viewer"),  # a walk leaves no data
     **named("collecting_collection_", "check save text read", (BY_POST, STAFF)),
-    **named("exports:", "page now page_of_collection now_of_collection", READ),
+    **named("exports:", "page now preregistration page_of_collection now_of_collection", READ),
     **named("exports:", "write publish stop download", act("editor")),
     **named("exports:", "write_of_collection publish_of_collection", act("editor")),
     **named("exports:", "stop_of_collection download_of_collection", act("editor")),
