@@ -37,7 +37,7 @@ from pages.files import store
 from participants import services as people
 from participants.models import Enrolment
 from participants.states import State
-from payouts.models import LedgerRow
+from payouts.models import LedgerRow, Posting
 from piloting import reading
 from piloting import services as pilots
 from piloting.answering import answers
@@ -494,12 +494,19 @@ def draft_walk() -> tuple[int, str]:
 def row_counts() -> dict[str, int]:
     """Return the number of rows of every table but those that change on their own, such as heartbeats and tallies.
 
-    Of events, those of walks: other tests' matches may run out of time meanwhile.
+    Of events and of the ledger, those of walks: other tests' matches may run out of time meanwhile.
     """
     models = apps.get_models(include_auto_created=True)
     kept = [model for model in models if model._meta.app_label not in ("sessions", "uptime", "axes", "monitoring")]
     counts = {model._meta.label: model._default_manager.count() for model in kept}
-    return {**counts, Event._meta.label: Event.objects.filter(match__purpose=Match.Purpose.WALK).count()}
+    played = {"match__purpose": Match.Purpose.WALK}
+    paid = {"enrolment__seats__match__purpose": Match.Purpose.WALK}
+    return {
+        **counts,
+        Event._meta.label: Event.objects.filter(**played).count(),
+        LedgerRow._meta.label: LedgerRow.objects.filter(**paid).count(),
+        Posting._meta.label: Posting.objects.filter(row__in=LedgerRow.objects.filter(**paid)).count(),
+    }
 
 
 def end_closed_walks() -> None:
