@@ -240,14 +240,19 @@ def conduct(record: Record, who: str) -> str:
 
 
 def prize(record: Record, who: str) -> Decimal:
-    """Return the mean of the prizes won, from the numbers in the log: closest to two thirds of the mean wins 1."""
+    """Return the mean of the prizes won over the rounds played."""
     truth = record.last(who).truth
-    won = Decimal(0)
-    for numbers in truth["match"]["rounds"]:
-        valid = {role: number for role, number in numbers.items() if number is not None}
+    return won(truth["match"], truth["role"]) / len(truth["match"]["rounds"])
+
+
+def won(match: Truth, role: str) -> Decimal:
+    """Return the sum of the prizes won, from the numbers in the log: closest to two thirds of the mean wins 1."""
+    total = Decimal(0)
+    for numbers in match["rounds"]:
+        valid = {one: number for one, number in numbers.items() if number is not None}
         target = sum(valid.values()) / len(valid) * 2 / 3
         closest = min(abs(number - target) for number in valid.values())
-        winners = [role for role, number in valid.items() if abs(abs(number - target) - closest) < 1e-6]
-        if truth["role"] in winners:
-            won += Decimal(1) / len(winners)
-    return won / len(truth["match"]["rounds"])
+        winners = [one for one, number in valid.items() if abs(abs(number - target) - closest) < 1e-6]
+        if role in winners:
+            total += Decimal(1) / len(winners)
+    return total

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Iterator
 from decimal import Decimal
 
-from tests.fault_record import LAG, NOTICE, PRESENCE, Moment, Truth, asked, conduct, own_moves, prize
+from tests.fault_record import LAG, NOTICE, PRESENCE, Moment, Truth, asked, conduct, own_moves, prize, won
 
 Rule = Callable[[Moment], bool]
 RULES: list[tuple[re.Pattern[str], Rule]] = []
@@ -39,7 +39,7 @@ def _seconds(clock: str) -> int:
     r"(Run|Players|Highest number|Fraction of mean|Prize) .*",
     r"\d+ more players?|Everybody's numbers|Run \d+|(Runs you won|You won, on average|The result).*|\d+ of \d+",
     r"[\d.]+ points?|\$[\d.]+|“Your number” .*|Runs so far|this ends the game|How the game works|Start the game",
-    r"Waiting for other players",
+    r"Waiting for other players|Your bonus|Now|So far|This answer can no longer be changed\.",
 )
 def _says_nothing_of_now(m: Moment) -> bool:
     return True
@@ -72,6 +72,13 @@ def _tells_no_number(m: Moment) -> bool:
     return m.in_match(lambda match, role: bool(match["rounds"]) and match["rounds"][-1][role] is None)
 
 
+@rule(r"If you win nothing(?: more)?: (none|\$[\d.]+)", r"For this game: (none|\$[\d.]+)")
+def _bonus(m: Moment) -> bool:
+    shown = Decimal(m.groups[0].lstrip("$").replace("none", "0"))
+    share = m.record.terms.rate / m.record.terms.rounds
+    return m.in_match(lambda match, role: abs(won(match, role) * share - shown) <= Decimal("0.01"))
+
+
 @rule(r"The game is over\.", r"Who won what(?:, on average)?")
 def _over(m: Moment) -> bool:
     return m.in_match(lambda match, role: match["status"] == "finished")
@@ -82,7 +89,7 @@ def _stopped(m: Moment) -> bool:
     return m.in_match(lambda match, role: match["status"] == "abandoned")
 
 
-@rule(r"You have answered\.")
+@rule(r"You have answered\.", r"Change my answer", r"Your answer was changed\.")
 def _has_answered(m: Moment) -> bool:
     if m.round_changes():
         return True
@@ -519,7 +526,9 @@ rule(
     r"What to do now", r"Copy the code.*", r"You can then close this page\.", r"To see it again, open the same link\.",
     r"Show or send the code below to the people who invited you.*", r"Please return the assignment .*",
     r"You don't need to do anything else\.", r"Your pay", r"For (taking part|waiting).*", r"(Bonus|Total).*",
-    r"What this study is about", r"The researchers will pay you themselves\.",
+    r"What this study is about", r"The researchers will pay you themselves\.", r"They have not said when\.",
+    r"Questions about your pay\?", r"Ask the people who invited you, or use “Report a problem” below\.",
+    r"We read every report\.",
 )(lambda m: m.ever(lambda truth: truth["ended"]))  # fmt: skip
 
 
@@ -566,7 +575,7 @@ def _no_group(m: Moment) -> bool:
     return m.ever(lambda truth: truth["state"] == "no_partner")
 
 
-@rule(r"you earned ([\d.]+) points? in the game")
+@rule(r"you earned ([\d.]+) points? in the game, times \$4\.00")
 def _earned(m: Moment) -> bool:
     return abs(Decimal(m.groups[0]) - prize(m.record, m.seen.who)) < Decimal("0.01")
 
@@ -591,7 +600,7 @@ def _recorded(m: Moment) -> bool:
     return m.ever(lambda truth: bool(truth["ledger"]))
 
 
-@rule(r"There is no payment in this case\.", r"If you think this is wrong, .*", r"We read every report\.")
+@rule(r"There is no payment in this case\.", r"If you think this is wrong, .*")
 def _no_pay(m: Moment) -> bool:
     return m.ever(lambda truth: not truth["ledger"])
 
