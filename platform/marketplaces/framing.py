@@ -28,15 +28,15 @@ _cached: tuple[float, bool] = (0.0, False)
 
 def _any_rehearsal() -> bool:
     global _cached
-    checked_at, has_rehearsal = _cached
-    if not has_rehearsal and time.monotonic() - checked_at > CACHE_SECONDS:
+    if time.monotonic() - _cached[0] > CACHE_SECONDS:
         _cached = time.monotonic(), _REHEARSALS.exists()
     return _cached[1]
 
 
 @receiver(post_save, sender=Recruitment)
 @receiver(post_save, sender=Account)
-def _forget(**_signal: Any) -> None:
+def forget(**_signal: Any) -> None:
+    """Ask again for the next page."""
     global _cached
     _cached = (0.0, False)
 
