@@ -86,8 +86,8 @@ def test_means_have_standard_errors_over_repetitions():
     """Each run's mean counts once: 3 and 1 in two runs give 2 with an error of 1, whatever the matches per run."""
     game = play.configure(SocialDilemma, {"base_game": "prisoners_dilemma"})
     runs = [(1, 3.0), (1, 3.0), (2, 1.0), (2, 1.0)]
-    matches = [{"agents": {"p1": "a", "p2": "b"}, "payoffs": {"p1": points, "p2": 1.0}, "records": [], "repetition": run}
-               for run, points in runs]  # fmt: skip
+    about = {"agents": {"p1": "a", "p2": "b"}, "records": []}
+    matches = [{**about, "payoffs": {"p1": points, "p2": 1.0}, "repetition": run} for run, points in runs]
     outcome = tournament(game, matches)
     assert (outcome.mean_payoff["a"], outcome.mean_error["a"]) == (2, 1)
     assert outcome.mean_error["b"] is None, "nothing varies"
