@@ -82,6 +82,7 @@ def test_assigned_counts_those_who_were_excluded_after_treatment():
     assert arms["completed", "take"]["verdict"] == "lost differently"
 
 
+@pytest.mark.slow
 def test_outcomes_that_the_dataset_lacks_are_counted_and_bounded():
     tables = experiment(np.random.default_rng(2), lost=LOSING)
     outcome = analysed(tables, plan())
@@ -123,6 +124,7 @@ def test_without_a_recorded_assignment_there_is_no_p_by_randomisation():
     assert any("the assignment is not in the dataset" in warning for warning in outcome.result.warnings)
 
 
+@pytest.mark.slow
 def test_holm_counts_every_planned_hypothesis_of_the_family():
     tables = experiment(np.random.default_rng(3), effect=-0.05)
     hypotheses = [{}, {"name": "trust", "outcome": "after.trust"}, {"name": "gone", "outcome": "talk.nothing"},
@@ -146,6 +148,7 @@ def test_a_question_is_an_outcome_and_an_earlier_answer_adjusts():
     assert "trust: assigned: ordered logit, log odds ratio" in outcome.numbers
 
 
+@pytest.mark.slow
 def test_a_question_may_be_called_like_a_metric():
     tables = experiment(np.random.default_rng(4))
     people = [{**row, "survey_after_efficiency": row["survey_after_trust"]} for row in tables["participants"]]
@@ -196,6 +199,7 @@ def test_with_random_assignment_any_group_may_be_exchanged():
     assert found["p_randomisation"] == sum(effect >= 6.5 - 1e-9 for effect in effects) / len(effects)
 
 
+@pytest.mark.slow
 def test_the_plans_own_exclusions_apply_to_both_estimands_and_are_undone_as_a_check():
     tables = experiment(np.random.default_rng(5))
     young = sum(row["survey_before_age"] < 18 for row in tables["participants"])
@@ -219,6 +223,7 @@ def test_people_are_compared_with_agents_in_the_same_configuration():
     assert found["estimate"] == pytest.approx(0.5, abs=0.1) and found["method"] == "CR3"
 
 
+@pytest.mark.slow
 def test_an_interaction_is_the_difference_of_differences():
     tables = experiment(np.random.default_rng(7))
     for index, row in enumerate(tables["matches"]):
@@ -231,6 +236,7 @@ def test_an_interaction_is_the_difference_of_differences():
                                               - means["take", "short"] + means["give", "short"])  # fmt: skip
 
 
+@pytest.mark.slow
 def test_levels_within_people_are_exchanged_within_people():
     rng, rows = np.random.default_rng(8), []
     for person in range(12):

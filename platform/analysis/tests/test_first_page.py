@@ -47,6 +47,7 @@ def test_a_hypothesis_is_answered_in_one_sentence_with_everything_that_qualifies
     assert "None is recorded." in text and "<figcaption>Planned comparisons with confidence intervals" in text
 
 
+@pytest.mark.slow
 def test_an_effect_that_is_not_detected_is_not_called_an_effect(report_of):
     assert "No effect of take instead of give (wording) on efficiency was detected: " in report_of(plan({}), effect=0.0)
 

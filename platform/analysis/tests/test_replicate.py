@@ -92,6 +92,7 @@ def test_the_python_script_agrees(report):
     check(printed(sys.executable, written / "replicate.py", data), written)
 
 
+@pytest.mark.slow
 def test_the_python_script_reads_csv_alone(report, tmp_path):
     data, written = report
     shutil.copytree(data, tmp_path / "csv", ignore=shutil.ignore_patterns("*.parquet"))
