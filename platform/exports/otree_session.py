@@ -162,29 +162,23 @@ class Session:
         return found
 
     def _matches_of(self, app: str) -> list[_Match]:
-        rounds = sorted({place.round for place in self.places.values() if place.app == app})
+        own: dict[int, list[str]] = {}
+        for name, place in self.places.items():
+            if place.app == app:
+                entered = place.of != "subsession" and place.field not in _STRUCTURE
+                own.setdefault(place.round, []).extend([name] if entered else [])
         found: dict[tuple[str, int, int], _Match] = {}
         for person in self.people:
-            session = person.get("session.code") or ""
-            for number in rounds:
+            for number, names in own.items():
                 group = person.get(f"{app}.{number}.group.id_in_subsession")
-                if group is None or not self._played(person, app, number):
+                # oTree fills in the structure of rounds that a person never reached.
+                if group is None or (names and not any(map(person.get, names))):
                     continue
-                match = found.setdefault(
-                    (session, number, int(float(group))), _Match(session, number, int(float(group)))
-                )
-                match.members.append(person)
+                key = person.get("session.code") or "", number, int(float(group))
+                found.setdefault(key, _Match(*key)).members.append(person)
         for match in found.values():
             match.members.sort(key=lambda person: float(person.get(f"{app}.{match.round}.player.id_in_group") or 0))
         return [found[key] for key in sorted(found)]
-
-    def _played(self, person: _Person, app: str, number: int) -> bool:
-        """Whether the file has anything of this round besides what oTree fills in when it makes the session."""
-        own = [
-            name for name, place in self.places.items()
-            if (place.app, place.round) == (app, number) and place.of != "subsession" and place.field not in _STRUCTURE
-        ]  # fmt: skip
-        return not own or any(person.get(name) is not None for name in own)
 
     def value(self, match: _Match, person: _Person, of: str, name: str) -> str | None:
         """Return a field of the player, group or subsession, in the match's round."""
@@ -201,10 +195,14 @@ class Session:
     def roles(self) -> list[str]:
         return sorted({self.role(match, person) for match in self.matches for person in match.members})
 
-    def fields(self, of: str) -> list[str]:
-        """Return the app's own fields of players, groups or subsessions, in the file's order."""
-        own = [place.field for place in self.places.values() if (place.app, place.of) == (self.app, of)]
-        return [name for name in dict.fromkeys(own) if name not in _STRUCTURE and not name.startswith("_")]
+    @cached_property
+    def fields(self) -> Mapping[str, list[str]]:
+        """The app's own fields of the player, group and subsession, in the file's order."""
+        found: dict[str, dict[str, None]] = {"player": {}, "group": {}, "subsession": {}}
+        for place in self.places.values():
+            if place.app == self.app and place.field not in _STRUCTURE and not place.field.startswith("_"):
+                found[place.of][place.field] = None
+        return {of: [*names] for of, names in found.items()}
 
     def factor(self, name: str, match: _Match | None, person: _Person) -> str | None:
         """Return the level of a factor; None if it is a field of a match that the person did not play."""
@@ -265,7 +263,7 @@ class Session:
             row |= self._fields_of(match, first, "group", "")
             for role in self.roles:
                 own = self._fields_of(match, seats[role], "player", f"{role}_") if role in seats else {}
-                row |= own or {f"{role}_{name}": None for name in self.fields("player")}
+                row |= own or {f"{role}_{name}": None for name in self.fields["player"]}
             yield {**row, "in_dataset": "1"}
 
     def _shared(self, name: str, match: _Match) -> str | None:
@@ -274,7 +272,7 @@ class Session:
         return levels.pop() if len(levels) == 1 else None
 
     def _fields_of(self, match: _Match, person: _Person, of: str, prefix: str) -> dict[str, str | None]:
-        names = (name for name in self.fields(of) if f"{of}.{name}" not in self.factors.values())
+        names = (name for name in self.fields[of] if f"{of}.{name}" not in self.factors.values())
         return {f"{prefix}{name}": self.value(match, person, of, name) for name in names}
 
     def _seat_rows(self) -> Iterator[dict[str, str | None]]:
@@ -315,17 +313,17 @@ class Session:
     def _meanings(self) -> dict[str, str]:
         """Return what columns mean, where their names do not say where they come from."""
         meanings = {f"factor_{name}": f"Treatment: {path} of oTree." for name, path in self.factors.items()}
-        meanings |= {name: f"Field of the group in {self.app}." for name in self.fields("group")}
+        meanings |= {name: f"Field of the group in {self.app}." for name in self.fields["group"]}
         for role in self.roles:
             meanings |= {
-                f"{role}_{name}": f"Field of the player {role} in {self.app}: {name}." for name in self.fields("player")
+                f"{role}_{name}": f"Field of the player {role} in {self.app}: {name}." for name in self.fields["player"]
             }
             meanings[f"payoffs_{role}"] = f"Payoff of {role}."
         return meanings
 
     def flow(self) -> dict[str, Any]:
         """Return the counts of people and matches, as in every manifest."""
-        finished = sum(row["in_dataset"] == "1" for row in self._people_rows())
+        finished = len({person.number for match in self.matches for person in match.members})
         left = {"left": len(self.people) - finished} if finished < len(self.people) else {}
         return {
             "arrived": len(self.people),
