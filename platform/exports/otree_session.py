@@ -18,8 +18,9 @@ from typing import Any, NamedTuple
 
 from django.utils import timezone
 
-from exports.columns import Column, Design, Kind, Row, Table, table_of
+from exports.columns import Column, Design, Kind, Row, Table, described_in, table_of
 from exports.csvsafe import cell
+from exports.derived import Matches
 from exports.errors import ExportError
 from exports.folder import PIECES, Folder
 from exports.manifest import Manifest, software_version
@@ -40,6 +41,7 @@ _OWN_CONFIG = frozenset({
 })  # fmt: skip
 """Settings of every oTree session, which are not parameters of the game."""
 _STRUCTURE = frozenset({"id_in_group", "role", "payoff", "id_in_subsession", "round_number"})
+_TAKEN = frozenset(described_in(Matches))
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 
 
@@ -260,7 +262,7 @@ class Session:
             for role in self.roles:
                 payoff = self.value(match, seats[role], "player", "payoff") if role in seats else None
                 row[f"payoffs_{role}"] = payoff
-            row |= self._fields_of(match, first, "group", "")
+            row |= {_result(name): value for name, value in self._fields_of(match, first, "group", "").items()}
             for role in self.roles:
                 own = self._fields_of(match, seats[role], "player", f"{role}_") if role in seats else {}
                 row |= own or {f"{role}_{name}": None for name in self.fields["player"]}
@@ -313,7 +315,7 @@ class Session:
     def _meanings(self) -> dict[str, str]:
         """Return what columns mean, where their names do not say where they come from."""
         meanings = {f"factor_{name}": f"Treatment: {path} of oTree." for name, path in self.factors.items()}
-        meanings |= {name: f"Field of the group in {self.app}." for name in self.fields["group"]}
+        meanings |= {_result(name): f"Field of the group in {self.app}." for name in self.fields["group"]}
         for role in self.roles:
             meanings |= {
                 f"{role}_{name}": f"Field of the player {role} in {self.app}: {name}." for name in self.fields["player"]
@@ -339,6 +341,11 @@ class Session:
                 "excluded": {},
             },
         }
+
+
+def _result(name: str) -> str:
+    """Return the column of a group's field, which must not be another column's."""
+    return f"group_{name}" if name in _TAKEN else name
 
 
 def _meet(matches: Sequence[_Match]) -> bool:

@@ -44,7 +44,8 @@ def wide_export(file: Path, *, late: int = 3) -> Path:
                 f"pie.{number}.player.payoff": (kept if first else 100 - kept) if came else 0,
                 f"pie.{number}.player.minutes": 1.5 if came else "", f"pie.{number}.group.id_in_subsession": pair + 1,
                 f"pie.{number}.group.kept": kept if came else "", f"pie.{number}.group.arm": arm if came else "",
-                f"pie.{number}.group.agreed": 1 if came else "", f"pie.{number}.subsession.round_number": number,
+                f"pie.{number}.group.agreed": 1 if came else "", f"pie.{number}.group.seed": 7 if came else "",
+                f"pie.{number}.subsession.round_number": number,
             }  # fmt: skip
         row["after.1.player.trust"] = 1 + person % 7 if came else ""
         rows.append(row)
@@ -68,6 +69,7 @@ def test_each_group_and_round_is_a_match(folder: Path):
     assert len(matches) == PAIRS * ROUNDS
     first = matches.iloc[0]
     assert (first["game"], first["factor_arm"], first["kept"], first["config_stake"]) == ("pie", "keep", 63, 100)
+    assert first["group_seed"] == 7 and "seed" not in matches, "a field may be called like a column of every dataset"
     assert (first["payoffs_p1"], first["payoffs_p2"]) == (63, 37)
     assert (first["participant_p1"], first["participant_p2"]) == ("p000001", "p000002")
 
