@@ -12,6 +12,7 @@ from exports import documents
 from exports.gate import REASONS
 from games import registry
 from games.interface import Json
+from matches.disclosing import listed
 from plans.analysis import Analysis, Contrast, Hypothesis
 from plans.comparing import said
 from plans.hypotheses import Kind, Outcome, outcomes
@@ -120,7 +121,7 @@ def _hypothesis(hypothesis: Hypothesis, known: Mapping[str, Outcome]) -> dict[st
     model = _MODELS.get(outcome.kind) if hypothesis.model == "auto" else _CHOSEN[hypothesis.model]
     sentences = [f"The outcome is {hypothesis.outcome}.", _estimate(hypothesis.contrast), f"The model is {model}."]
     if hypothesis.adjust:
-        sentences.append(f"It is adjusted for {_and(hypothesis.adjust)}, answered before the assignment.")
+        sentences.append(f"It is adjusted for {listed(hypothesis.adjust)}, answered before the assignment.")
     sentences.append(_ESTIMANDS[hypothesis.estimand])
     sentences += [f"Participants with {condition} are left out." for condition in hypothesis.exclude]
     return {**hypothesis.model_dump(), "sentences": sentences}
@@ -164,7 +165,9 @@ def _outcomes(analysis: Analysis, known: Mapping[str, Outcome]) -> Iterator[tupl
 def _factor(name: str, factor: Any, version: Version) -> str:
     levels = list(version.reader.values[name])
     shown = (
-        _and([f"“{level}”" for level in levels[:MOST_CELLS]]) if len(levels) <= MOST_CELLS else f"{len(levels):,} rows"
+        listed([f"“{level}”" for level in levels[:MOST_CELLS]])
+        if len(levels) <= MOST_CELLS
+        else f"{len(levels):,} rows"
     )
     how = f"within participants, in the block {factor.within}" if factor.within else "between participants"
     return f"{name}, {how}: {shown}."
@@ -189,7 +192,7 @@ def _allocation(version: Version) -> str:
         when = f"before the stage {stage.get('name') or stage['stage']}, the first that differs between cells"
     text = f"{unit} is assigned to a cell {when}: {_RULES[rules.rule]}."
     if rules.strata:
-        text += f" This is done apart for each combination of answers to {_and(rules.strata)}."
+        text += f" This is done apart for each combination of answers to {listed(rules.strata)}."
     return text + " The draw, its probabilities and its random seed are recorded for every participant."
 
 
@@ -210,7 +213,7 @@ def _journey(stages: Sequence[Mapping[str, Json]], factors: Collection[str], dep
     for stage in stages:
         used = names_used({name: part for name, part in stage.items() if name != "of"})
         varied = [name for name in dict.fromkeys(used) if name in factors]
-        details = "; ".join(filter(None, [*_details(stage), f"depends on {_and(varied)}" if varied else ""]))
+        details = "; ".join(filter(None, [*_details(stage), f"depends on {listed(varied)}" if varied else ""]))
         title = " ".join(filter(None, [kinds()[stage["stage"]].label, stage.get("name")]))
         condition = f" Only if {stage['show_if']}." if stage.get("show_if") else ""
         yield f"{'  ' * depth}- {title}{': ' if details else ''}{details}.{condition}"
@@ -297,9 +300,3 @@ def _exclusions(version: Version, cells: Sequence[Cell]) -> Iterator[str]:
     if any(plan.checks.whole_groups for plan in plans):
         reasons.add("partner_excluded")
     yield from (sentence for reason, sentence in REASONS.items() if reason in reasons)
-
-
-def _and(words: Sequence[str]) -> str:
-    """Return words as a list in a sentence."""
-    *first, last = words
-    return f"{', '.join(first)} and {last}" if first else last
