@@ -114,6 +114,7 @@ INSTALLED_APPS = [
     "audit",
     "rights",
     "participants",
+    "programs",
     "recruiters",
     "quality",
     "opponents",
