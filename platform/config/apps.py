@@ -11,5 +11,12 @@ class ConfigApp(AppConfig):
     verbose_name = "Parley"
 
     def ready(self) -> None:
-        translate_with(gettext)
-        use_local_hosts(lambda: settings.LOCAL_HOSTS)
+        from config import celery  # noqa: F401  (tasks are sent through its app)
+
+        connect()
+
+
+def connect() -> None:
+    """Let the rooms that know no Django translate, and call the hosts that the settings allow."""
+    translate_with(gettext)
+    use_local_hosts(lambda: settings.LOCAL_HOSTS)

@@ -12,14 +12,9 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import environ
-from celery.schedules import crontab
 from csp.constants import NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
-from django.urls import reverse_lazy
 from django.utils.translation import gettext_lazy as _
-from redis.asyncio.retry import Retry as AsyncRetry
-from redis.backoff import NoBackoff
-from redis.retry import Retry
 
 from config.errors import report_to
 from config.unfold import UNFOLD as UNFOLD
@@ -215,17 +210,11 @@ REDIS_SECONDS = 1.0
 REDIS_OPTIONS = {
     "socket_timeout": REDIS_SECONDS,
     "socket_connect_timeout": REDIS_SECONDS,
-    "retry": Retry(NoBackoff(), 0),
 }
 CHANNEL_LAYERS = {
     "default": {
         "BACKEND": "config.deadlines.ChannelLayer",
-        # redis-py's own 5 s timeout is as long as the layer's blocking read. A connection that Redis has dropped is
-        # replaced at the second attempt.
-        "CONFIG": {
-            "hosts": [{"address": REDIS_URL, "socket_timeout": None, "retry": AsyncRetry(NoBackoff(), 1)}],
-            "prefix": "parley",
-        },
+        "CONFIG": {"hosts": [{"address": REDIS_URL}], "prefix": "parley"},
     },
 }
 
@@ -293,12 +282,8 @@ CELERY_BEAT_SCHEDULE = {
     "ask marketplaces": {"task": "marketplaces.sync", "schedule": 15, "options": {"queue": "default", "expires": 15}},
     "pay": {"task": "payouts.pay", "schedule": 5, "options": {"queue": "payouts", "expires": 5}},
     "sweep participants": {"task": "participants.sweep", "schedule": 15, "options": {"expires": 30}},
-    "check people": {
-        "task": "studies.check_people",
-        "schedule": crontab(hour=3, minute=30),
-        "options": {"queue": "default", "expires": 6 * 60 * 60},
-    },
 }
+"""Of what beat does; `config.celery` adds what has an hour of the day."""
 
 SPEND_CAP_PER_DAY = env.str("SPEND_CAP_PER_DAY", default="100")
 """US dollars that models' calls may cost per day, over all studies; no limit if empty."""
@@ -358,8 +343,8 @@ LANGUAGES = [("en", _("English"))]
 LOCALE_PATHS = [BASE_DIR / "locale"]
 TIME_ZONE = "UTC"
 USE_TZ = True
-LOGIN_URL = reverse_lazy("admin:login")
-LOGIN_REDIRECT_URL = reverse_lazy("admin:index")
+LOGIN_URL = "admin:login"
+LOGIN_REDIRECT_URL = "admin:index"
 
 STATIC_URL = "static/"
 STATIC_ROOT = DATA_DIR / "static"

@@ -33,7 +33,7 @@ from recruiters.models import Identity
 from rights import parts
 from rights.admin import MembersPage, PartAdmin
 from rights.roles import Role
-from studies.admin.acts import Act
+from studies.acts import Act
 from studies.models import Study
 
 _CREDENTIAL = "credential_"

@@ -18,8 +18,8 @@ from marketplaces.models import Account, Recruitment
 from marketplaces.offers import account_of
 from rights import parts
 from rights.roles import Role
+from studies.acts import Act
 from studies.admin import acts
-from studies.admin.acts import Act
 from studies.models import Study
 
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from payouts.payers import Payer
     from recruiters.arrivals import Arrival, Link
     from recruiters.models import Identity
-    from studies.admin.acts import Act
+    from studies.acts import Act
     from studies.models import Study
 
 

@@ -33,7 +33,7 @@ from payouts.payers import AssignmentStatus, Rejection
 from payouts.paying import scrubbed
 from recruiters.models import Identity
 from rights.roles import Role
-from studies.admin.acts import Act, Given
+from studies.acts import Act, Given
 from studies.models import Study
 
 STATUS = Submission.Status

@@ -29,7 +29,7 @@ from marketplaces.mturk.models import KEY, Hit
 from participants.admin import ReadOnlyAdmin
 from rights import parts
 from rights.roles import Role
-from studies.admin.acts import Act, Given
+from studies.acts import Act, Given
 from studies.models import Study
 
 

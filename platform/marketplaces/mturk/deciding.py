@@ -36,7 +36,7 @@ from participants.models import Enrolment
 from participants.states import State
 from payouts.models import LedgerRow
 from recruiters.models import Identity
-from studies.admin.acts import Act, Given
+from studies.acts import Act, Given
 from studies.models import Version
 
 SILENT_AFTER = timedelta(minutes=2)

@@ -28,7 +28,8 @@ from recruiters.uploads import LARGEST, BadFile
 from rights import parts
 from rights.admin import PartAdmin
 from rights.roles import Role
-from studies.admin.acts import Act, Given, bound_form
+from studies.acts import Act, Given
+from studies.admin.acts import bound_form
 from studies.models import Study
 
 STATUS = Publication.Status

@@ -32,7 +32,7 @@ from payouts.models import LedgerRow
 from payouts.services import keep_paid_elsewhere
 from plans.pay import cents
 from recruiters.models import Identity
-from studies.admin.acts import Act
+from studies.acts import Act
 
 STATUS = Submission.Status
 _SALT = "marketplaces.prolific.submission"
