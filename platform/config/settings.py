@@ -288,6 +288,11 @@ CELERY_BEAT_SCHEDULE = {
         "options": {"queue": "default", "expires": SWEEP_SECONDS * 2},
     },
     "sweep pilots": {"task": "piloting.sweep", "schedule": 5, "options": {"queue": "default", "expires": 10}},
+    "open and close": {
+        "task": "studies.open_and_close",
+        "schedule": 15,
+        "options": {"queue": "default", "expires": 15},
+    },
     "sweep sessions": {
         "task": "gathering.sweep",
         "schedule": SWEEP_SECONDS,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from zoneinfo import ZoneInfo, available_timezones
+from zoneinfo import ZoneInfo
 
 from games.words import gettext as _
 
@@ -19,22 +19,21 @@ def moment_of(text: str, zone: str) -> datetime:
     Raises:
         ValueError: with the reason.
     """
-    if not is_zone(zone):
-        raise ValueError(
-            _("There is no time zone “{zone}”. Write it like “{example}”.").format(zone=zone, example=EXAMPLE_ZONE)
-        )
+    refuse_unknown_zone(zone)
     try:
         local = datetime.strptime(text.strip().replace("T", " ")[:16], "%Y-%m-%d %H:%M").replace(tzinfo=ZoneInfo(zone))
     except ValueError:
         raise ValueError(_("Write a date and a time, such as 2026-12-01 09:00.")) from None
     moment = local.astimezone(UTC)
     if moment.astimezone(ZoneInfo(zone)).replace(tzinfo=None) != local.replace(tzinfo=None):
-        raise ValueError(
-            _("{text} does not exist in {zone}: clocks are put forward then.").format(text=text, zone=zone)
-        )
+        raise ValueError(_("{text} does not exist in {zone}: clocks go forward then.").format(text=text, zone=zone))
     return moment
 
 
-def is_zone(name: str) -> bool:
-    """Return whether this is the name of a time zone."""
-    return name in available_timezones()
+def refuse_unknown_zone(name: str) -> None:
+    """Raise ValueError unless this is the name of a time zone."""
+    try:
+        ZoneInfo(name)
+    except (LookupError, ValueError, OSError):
+        template = _("There is no time zone “{zone}”. Write it like “{example}”.")
+        raise ValueError(template.format(zone=name, example=EXAMPLE_ZONE)) from None
