@@ -20,6 +20,7 @@ class Action(models.TextChoices):
     RESUMED = "resumed", _("resumed")
     STOPPED = "stopped", _("stopped")
     CLOSED = "closed", _("closed")
+    OPENED = "opened", _("opened by its schedule")
     PILOTED = "piloted", _("piloted")
     CODES_MADE = "codes_made", _("lab codes created")
     CODES_TAKEN = "codes_taken", _("lab codes downloaded")

@@ -13,7 +13,7 @@ from django.utils.translation import gettext_lazy as _
 from participants.states import ENDED, State
 from uptime.services import has_passed, uptime
 
-_CODE_LETTERS = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"
+CODE_LETTERS = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"
 CODE_WORDS = (
     "anchor apricot avenue balcony basket beacon blanket bottle bridge button candle canyon carpet castle cedar "
     "cherry circle copper cotton crystal curtain desert donkey dragon eagle ember falcon feather forest fountain "
@@ -31,7 +31,7 @@ def new_token() -> str:
 
 def new_code() -> str:
     """Return a code that is easy to copy by hand, without letters that look alike."""
-    return "".join(secrets.choice(_CODE_LETTERS) for _ in range(10))
+    return "".join(secrets.choice(CODE_LETTERS) for _ in range(10))
 
 
 def new_pseudonym() -> str:

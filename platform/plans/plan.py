@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from datetime import datetime
 from typing import Annotated, Literal
 
-from pydantic import Field, SerializeAsAny
+from pydantic import Field, SerializeAsAny, ValidationInfo, field_validator
 
 from games.interface import Json
+from games.words import gettext as _
+from plans import moments
 from plans.agents import Label, PlannedAgent
 from plans.analysis import Analysis
 from plans.factors import Cells, Factor, Name, PlanModel
@@ -74,6 +77,23 @@ class Entry(PlanModel):
         title="Hours between sessions",
         description="How long the same person must wait after starting a game of this kind, in any study.",
     )
+    time_zone: Annotated[str, Field(max_length=60)] = Field(
+        "UTC",
+        title="Time zone",
+        description="Of the two times below, and in which participants read them: a name such as Europe/Berlin.",
+    )
+    opens: Annotated[str, Field(max_length=20)] = Field(
+        "",
+        title="Opens",
+        description="Nobody can enter before. Leave empty to open at launch.",
+        json_schema_extra={"moment": True},
+    )
+    closes: Annotated[str, Field(max_length=20)] = Field(
+        "",
+        title="Closes",
+        description="Then the study closes by itself; those who have started can finish.",
+        json_schema_extra={"moment": True},
+    )
     contact: Annotated[str, Field(max_length=200)] = Field(
         "",
         title="Contact for participants",
@@ -81,6 +101,30 @@ class Entry(PlanModel):
         "phone number.",
     )
     listing: Listing = Field(Listing(), title="Announcement")
+
+    @field_validator("time_zone")
+    @classmethod
+    def _known_zone(cls, name: str) -> str:
+        moments.refuse_unknown_zone(name)
+        return name
+
+    @field_validator("opens", "closes")
+    @classmethod
+    def _readable_time(cls, text: str, info: ValidationInfo) -> str:
+        if text and "time_zone" in info.data:
+            moment = moments.moment_of(text, info.data["time_zone"])
+            opens = info.data.get("opens", "") if info.field_name == "closes" else ""
+            if opens and moment <= moments.moment_of(opens, info.data["time_zone"]):
+                raise ValueError(_("The study must close after it opens."))
+        return text
+
+    @property
+    def opens_at(self) -> datetime | None:
+        return moments.moment_of(self.opens, self.time_zone) if self.opens else None
+
+    @property
+    def closes_at(self) -> datetime | None:
+        return moments.moment_of(self.closes, self.time_zone) if self.closes else None
 
 
 class Plan(PlanModel):

@@ -34,7 +34,7 @@ from recruiters import otree, simulated
 from recruiters.arrivals import Arrival
 from recruiters.errors import EntryRefused, NotAgain, UsedCode
 from recruiters.models import Identity
-from studies import drawing, faults, journeys, participations
+from studies import drawing, faults, journeys, opening, participations
 from studies.journeys import DRAW, common_steps, draw_point, lobby_hall, steps_of
 from studies.models import Cell, Placement, Study, Version, configured
 
@@ -264,6 +264,11 @@ def refuse_closed(study: Study, version: Version | None) -> None:
     """Raise NotOpen if the study is closed to new participants, or an agent of its latest version can play no match."""
     if study.status != Study.Status.LAUNCHED:
         raise NotOpen(_closed_reason(study))
+    entry = study.entry_rules()
+    if opening.has_closed(entry):
+        raise NotOpen(_ended())
+    if opens := opening.opens_later(entry):
+        raise NotOpen(_("The study opens on {when}. Please come back then, with the same link.").format(when=opens))
     if version is not None and faults.why_closed(version):
         raise NotOpen(_paused())
 
@@ -278,8 +283,12 @@ def _closed_reason(study: Study) -> str:
     if study.status == Study.Status.PAUSED:
         return _paused()
     if study.status == Study.Status.CLOSED:
-        return _("The study has ended. Thank you for your interest.")
+        return _ended()
     return _("The study has not started yet. Please try again later with the same link.")
+
+
+def _ended() -> str:
+    return _("The study has ended. Thank you for your interest.")
 
 
 def _paused() -> str:

@@ -22,7 +22,7 @@ from participants.models import Enrolment
 from participants.returning import allow_form
 from recruiters import addresses, arrivals
 from recruiters.errors import EntryRefused, ForgedLink, IncompleteLink, TooMany, TooManyFailures, TooSoon, WrongCode
-from studies import enrolling, journeys, participations
+from studies import enrolling, entering, journeys, participations
 from studies.models import UNTITLED, Study
 from studies.names import two_person_slug
 
@@ -95,6 +95,10 @@ def _enter(request: HttpRequest, study: Study, arrival: arrivals.Arrival) -> Htt
     if arrival.once:
         arrival = replace(arrival, held=_browser_token(request, study) or _token(request, study))
     existing = enrolling.latest_enrolment(study, arrival)
+    again = request.POST.get("again") == "yes"
+    answer = entering.ask(request, study, arrival) if existing is None or (existing.ended and again) else None
+    if isinstance(answer, HttpResponse):
+        return answer
     if existing is None and arrival.once and request.method == "GET":
         # Link previews by other programs must not use the link up.
         enrolling.refuse_closed(study, study.latest_version())
@@ -110,7 +114,9 @@ def _enter(request: HttpRequest, study: Study, arrival: arrivals.Arrival) -> Htt
     if existing is None:
         _refuse_too_many(request, arrival)
     token = _token(request, study) if arrival.once else ""
-    enrolment = enrolling.enrol(study, arrival, again=request.POST.get("again") == "yes", token=token)
+    enrolment = enrolling.enrol(study, arrival, again=again, token=token)
+    if answer is not None:
+        answer(enrolment)
     return _redirect_and_remember(request, study, enrolment) if arrival.once else redirect(enrolment)
 
 
@@ -128,6 +134,9 @@ def _enter_openly(request: HttpRequest, study: Study, arrival: arrivals.Arrival)
                 raise
             context = {**_study_context(study), "begun": existing, "later": str(refusal)}
             return render(request, "studies/again.html", context)
+        answer = entering.ask(request, study, arrival)
+        if isinstance(answer, HttpResponse):
+            return answer
         return render(request, "studies/welcome.html", {**_study_context(study), "begun": existing})
     token = _token(request, study)
     resubmitted = Enrolment.objects.filter(token=token).first() if token else None
@@ -135,9 +144,13 @@ def _enter_openly(request: HttpRequest, study: Study, arrival: arrivals.Arrival)
         return _redirect_and_remember(request, study, resubmitted)
     if existing is not None:
         _refuse_openly(study, existing)
+    answer = entering.ask(request, study, arrival)
+    if isinstance(answer, HttpResponse):
+        return answer
     _refuse_too_many(request, arrival)
     role = request.POST.get("role", "") if study.purpose == Match.Purpose.DEMO else ""
     enrolment = enrolling.enrol(study, arrival, chosen=role, token=token)
+    answer(enrolment)
     return _redirect_and_remember(request, study, enrolment)
 
 

@@ -34,7 +34,7 @@ from studies.enrolling import enrol
 from studies.launching import launch
 from studies.models import Study
 
-_ENTRY = ("via", "participations", "rest_hours", "contact", "listing")
+_ENTRY = ("via", "time_zone", "opens", "closes", "participations", "rest_hours", "contact", "listing")
 _LEAVES: dict[str, tuple[str, ...]] = {
     "pay": ("currency", "base", "waiting_rate", "endings", "failure_cap", "pause_on_failure"),
     "bonus": ("rule", "of", "average", "rate", "cap"),
