@@ -124,6 +124,7 @@ INSTALLED_APPS = [
     "pages",
     "payouts",
     "studies",
+    "helping",
     "panels",
     "marketplaces",
     *(f"marketplaces.{key}" for key in kinds.keys()),
@@ -245,6 +246,7 @@ CELERY_TASK_ROUTES = {
     "collecting.drive": {"queue": "collections"},
     "collecting.sweep": {"queue": "default"},
     "lobby.sweep": {"queue": "default"},
+    "helping.sweep": {"queue": "default"},
     "piloting.drive": {"queue": "collections"},
     "piloting.sweep": {"queue": "default"},
     "walking.sweep": {"queue": "default"},
@@ -283,6 +285,11 @@ CELERY_BEAT_SCHEDULE = {
     },
     "sweep collections": {
         "task": "collecting.sweep",
+        "schedule": SWEEP_SECONDS,
+        "options": {"queue": "default", "expires": SWEEP_SECONDS * 2},
+    },
+    "pause clocks": {
+        "task": "helping.sweep",
         "schedule": SWEEP_SECONDS,
         "options": {"queue": "default", "expires": SWEEP_SECONDS * 2},
     },

@@ -92,6 +92,7 @@ UNFOLD: dict[str, Any] = {
                     _item(_("Endpoints"), "hub", "opponents_endpoint"),
                     _item(_("Matches"), "forum", "matches_match"),
                     _item(_("Participants"), "group", "participants_enrolment"),
+                    _item(_("Questions and answers"), "support_agent", "helping_message"),
                     _item(_("Problem reports"), "report", "participants_problemreport"),
                     _item(_("Ledger"), "payments", "payouts_ledgerrow"),
                     *(
