@@ -139,6 +139,7 @@ INSTALLED_APPS = [
     "erasing",
     "paydesk",
     "api",
+    "notifying",
     "showcase",
     *(f"games.{key}" for key in registry.keys()),
 ]
@@ -251,6 +252,7 @@ CELERY_TASK_ROUTES = {
     "piloting.sweep": {"queue": "default"},
     "walking.sweep": {"queue": "default"},
     "monitoring.tally": {"queue": "default"},
+    "notifying.watch": {"queue": "default"},
     "api.deliver": {"queue": "default"},
     "marketplaces.sync": {"queue": "default"},
     "payouts.pay": {"queue": "payouts"},
@@ -296,6 +298,7 @@ CELERY_BEAT_SCHEDULE = {
     "sweep pilots": {"task": "piloting.sweep", "schedule": 5, "options": {"queue": "default", "expires": 10}},
     "sweep walks": {"task": "walking.sweep", "schedule": 30, "options": {"queue": "default", "expires": 60}},
     "tally": {"task": "monitoring.tally", "schedule": 10, "options": {"queue": "default", "expires": 20}},
+    "tell of trouble": {"task": "notifying.watch", "schedule": 20, "options": {"queue": "default", "expires": 20}},
     "deliver results": {"task": "api.deliver", "schedule": 2, "options": {"queue": "default", "expires": 2}},
     "ask marketplaces": {"task": "marketplaces.sync", "schedule": 15, "options": {"queue": "default", "expires": 15}},
     "pay": {"task": "payouts.pay", "schedule": 5, "options": {"queue": "payouts", "expires": 5}},
@@ -463,6 +466,13 @@ LOGGING = {
         "django.security.DisallowedHost": {"level": "CRITICAL"},
     },
 }
+
+EMAIL_URL = env.str("EMAIL_URL", default="")
+"""The mail server for notices of trouble, such as smtp+tls://user:password@mail.example.org:587; empty: no e-mail."""
+if EMAIL_URL:
+    vars().update(env.email_url("EMAIL_URL"))
+EMAIL_TIMEOUT = 10
+DEFAULT_FROM_EMAIL = env.str("EMAIL_FROM", default=f"parley@{urlsplit(SITE_URL).hostname}")
 
 METRICS_TOKEN = env.str("METRICS_TOKEN", default="")
 """The bearer token that Prometheus needs to read /metrics; if it is empty, the page does not exist."""

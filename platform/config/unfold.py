@@ -125,6 +125,7 @@ UNFOLD: dict[str, Any] = {
                     _item(_("oTree servers"), "account_tree", "recruiters_otreeserver"),
                     _item(_("Deliveries to oTree"), "outgoing_mail", "recruiters_delivery"),
                     _item(_("API tokens"), "key", "api_token"),
+                    _item(_("Addresses for notices"), "notifications", "notifying_recipient"),
                     _item(_("Users"), "person", "auth_user"),
                 ],
             },
