@@ -31,6 +31,7 @@ from collecting.tests.kit import new_collection
 from conftest import slow_except
 from exports.models import Dataset
 from exports.tests import building
+from helping.models import Message
 from marketplaces.models import Account, Recruitment
 from marketplaces.mturk.models import Hit
 from marketplaces.prolific.models import Publication
@@ -84,6 +85,7 @@ UNKNOWN = expect_outcomes(anonymous=LOGIN, staff=frozenset({NOT_FOUND, REFUSED, 
 TOP_LEVEL_MODELS = ("studies_study", "collecting_collection")
 RECORDS = (
     "studies_version", "studies_placement", "participants_enrolment", "participants_problemreport", "matches_match",
+    "helping_message",
     "checks_verdict", "surveys_response", "payouts_ledgerrow", "opponents_call", "collecting_item", "piloting_pilot",
     "recruiters_delivery", "mturk_hit", "marketplaces_submission",
 )  # fmt: skip
@@ -160,6 +162,7 @@ PAGES: dict[str, tuple[Expected, Expected]] = {
     **named("matches_match_", "step screen watch watch_now", get_only("viewer")),
     **named("monitoring:", "page now", READ),
     **named("monitoring:", "pause resume", act("editor")),
+    **named("monitoring:", "write close_question", act("editor")),
     "monitoring:end_match": (
         ALWAYS_WRONG_METHOD,
         {**from_role("superuser", NOT_FOUND), **expect_outcomes(viewer=REFUSED, superuser=NOT_FOUND)},
@@ -340,6 +343,7 @@ class SampleData:
         study = building.new_study(slug=f"{label}-slug", title=f"Title that is {label}")
         person = building.complete(study, worker=worker, messages=[f"words that are {label}"])
         ProblemReport.objects.create(enrolment=person, text=f"words that are {label}")
+        Message.objects.create(enrolment=person, audience="researchers", text=f"words that are {label}")
         LabCode.objects.create(study=study.slug, code=f"{label}code")
         Response.objects.create(
             enrolment=person,
@@ -400,6 +404,7 @@ class SampleData:
             "studies_placement": lambda: self._enrolment.placement,
             "participants_enrolment": lambda: self._enrolment,
             "participants_problemreport": lambda: self._enrolment.problem_reports.first(),
+            "helping_message": lambda: self._enrolment.help_messages.first(),
             "matches_match": lambda: building.match_of(self._enrolment),
             "checks_verdict": lambda: self._enrolment.verdicts.first(),
             "payouts_ledgerrow": lambda: self._enrolment.ledger.first(),

@@ -115,6 +115,7 @@ UNFOLD: dict[str, Any] = {
                     _item(_("Endpoints"), "hub", "opponents_endpoint"),
                     _item(_("Matches"), "forum", "matches_match"),
                     _item(_("Participants"), "group", "participants_enrolment"),
+                    _item(_("Questions and answers"), "support_agent", "helping_message"),
                     _item(_("Problem reports"), "report", "participants_problemreport"),
                     _item(_("Ledger"), "payments", "payouts_ledgerrow"),
                     *(
@@ -147,6 +148,7 @@ UNFOLD: dict[str, Any] = {
                     _item(_("oTree servers"), "account_tree", "recruiters_otreeserver"),
                     _item(_("Deliveries to oTree"), "outgoing_mail", "recruiters_delivery"),
                     _item(_("API tokens"), "key", "api_token"),
+                    _item(_("Addresses for notices"), "notifications", "notifying_recipient"),
                     _item(_("Users"), "person", "auth_user"),
                 ],
             },

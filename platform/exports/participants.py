@@ -20,7 +20,7 @@ from django.db.models import Prefetch, QuerySet
 from checks.steps import CHECKS_OF_STEPS
 from exports import designs, gate
 from exports.alike import mask
-from exports.columns import Design
+from exports.columns import Design, Row
 from exports.csvsafe import compact_json
 from exports.designs import AskedQuestion, step_label, step_name
 from exports.events import LoggedEvent, logs_of
@@ -31,6 +31,7 @@ from exports.times import Times
 from games import registry
 from games.interface import MESSAGE_LIMIT, Game
 from games.play import configure, moves_that_count, replay_moves, restore, stages
+from helping.models import Message
 from llm_agents.agent import is_scripted
 from matches.models import Event, Match, Seat
 from opponents.agents import Agent
@@ -139,6 +140,7 @@ def _related(*, logs: bool) -> list[str | Prefetch]:
         "enrolment__surveys",
         "enrolment__page_views",
         "enrolment__behaviour",
+        Prefetch("enrolment__help_messages", Message.objects.select_related("match")),
         Prefetch("enrolment__ledger", LedgerRow.objects.order_by("pk")),
         Prefetch("enrolment__seats", Seat.objects.order_by("step")),
         Prefetch("enrolment__seats__match", matches),
@@ -217,19 +219,43 @@ class Participant:
         return [response for response in self.enrolment.surveys.all() if response.at <= self.reading.cutoff]
 
     @cached_property
-    def answers(self) -> dict[str, Any]:
-        """Answers by column, with free text scrubbed as in matches."""
+    def help_messages(self) -> list[Row]:
+        """What the person and the researchers wrote to each other; nothing if the person is not in the dataset."""
+        if not self.in_dataset and not self.reading.excluded:
+            return []
+        return [
+            Row(
+                participant=self,
+                to=message.audience,
+                sending=str(message.sending),
+                match=message.match and str(message.match.uid),
+                at=message.at,
+                text=self.scrubber.text(message.text),
+                answered_at=_if_by_cutoff(message.answered_at, self.reading.cutoff),
+                read_at=_if_by_cutoff(message.read_at, self.reading.cutoff),
+            )
+            for message in self.enrolment.help_messages.all()
+            if message.at <= self.reading.cutoff
+        ]
+
+    @cached_property
+    def scrubber(self) -> Scrubber:
+        """Removes names, identifiers and the hidden code word from what the person wrote outside matches."""
         person = self.enrolment
         people = {person.pk: person} | {player.pk: player for match in self.matches for player in match.people}
-        scrubber = Scrubber(
+        return Scrubber(
             names=[player.display_name for player in people.values()],
             identifiers=[identifier for player in people.values() for identifier in _identifiers(player)],
             code_words=[person.code_word],
             generic=True,
         )
+
+    @cached_property
+    def answers(self) -> dict[str, Any]:
+        """Answers by column, with free text scrubbed as in matches."""
         asked = self.reading.source.questions
         return {
-            column: _answer(question.kind, value, scrubber)
+            column: _answer(question.kind, value, self.scrubber)
             for response in self.responses
             for question in map(Question.model_validate, response.questions)
             for column, value in _by_column(asked[response.stage, question.name], response.answers.get(question.name))

@@ -433,6 +433,23 @@ class Behaviour:
     )
 
 
+class Help:
+    """One row per message between a participant in the dataset and the researchers while the study ran."""
+
+    participant = column.identifier("Pseudonym.", of="participant.enrolment.pseudonym")
+    to = column.choice(
+        "Whom it was written to.",
+        values="researchers: by the participant; person, group, study: by the researchers to this participant, to "
+        "those of a match, to everybody in the study",
+    )
+    sending = column.identifier("The same for what was written once to several participants.")
+    match = column.identifier("The participant's live match at that time, if any.")
+    at = column.time("When it was sent.", "UTC")
+    text = column.text("The text, with markers as in messages.csv.")
+    answered_at = column.time("Questions: when the researchers answered or closed it; empty if never.", "UTC")
+    read_at = column.time("Of the researchers: when the participant's page showed it; empty if never.", "UTC")
+
+
 class Payments:
     """One row per amount owed to a participant; the pay rules are in versions.json."""
 
@@ -468,6 +485,7 @@ def people_rows(participant: Participant) -> Iterator[tuple[str, Any]]:
         yield "excluded", participant
     yield from (("signals", use) for use in signals.page_uses(participant))
     yield from (("behaviour", counts) for counts in signals.input_counts(participant))
+    yield from (("help", row) for row in participant.help_messages)
     yield from (("payments", row) for row in participant.ledger)
 
 
@@ -559,6 +577,7 @@ def tables(shape: Shape, source: Source, times: Times = "exact") -> dict[str, Ta
         table_of(Participants, design),
         table_of(Signals, design),
         table_of(Behaviour, design),
+        table_of(Help, design),
         table_of(LlmCalls, design, "llm_calls"),
         table_of(ToolCalls, design, "tool_calls"),
         table_of(ExcludedCalls, design, "excluded_calls"),

@@ -315,6 +315,23 @@ class Change:
         deadline = turn.deadline + timedelta(seconds=seconds)
         self.turns = {**self.turns, role: replace(turn, paused=True, deadline=deadline)}
 
+    def hold(self, role: Role, until: datetime) -> None:
+        """Pause a turn's clock until then at most: the deadline moves by as much."""
+        turn = self.turns[role]
+        deadline = turn.deadline + (until - self.now)
+        self.turns = {**self.turns, role: replace(turn, held_from=self.now, held_until=until, deadline=deadline)}
+        self._show(role)
+
+    def release(self, role: Role) -> None:
+        """Let a paused clock run again: the deadline loses what is left of the pause."""
+        turn = self.turns[role]
+        assert turn.held_from is not None and turn.held_until is not None
+        end = min(self.now, turn.held_until)
+        held, deadline = turn.held + (end - turn.held_from).total_seconds(), turn.deadline - (turn.held_until - end)
+        turn = replace(turn, held_from=None, held_until=None, held=held, deadline=deadline)
+        self.turns = {**self.turns, role: turn}
+        self._show(role)
+
     def mark_shown(self, role: Role, shown_at: datetime) -> None:
         """Record when an open question was first shown to the participant."""
         self.turns = {**self.turns, role: replace(self.turns[role], shown_at=shown_at)}

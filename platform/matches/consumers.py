@@ -14,6 +14,7 @@ It receives frames (see `screens.frame`) and messages of these types:
     synced     a sync is complete; if the page had missed a frame, the frame came first
     marks      someone has answered a sealed turn, and nothing else has changed (`screens.marks_message`)
     draft      the agent "role" is writing its answer to "answering"; "text" is null if the draft was retracted
+    message    the researchers have written to this participant: the page fetches it
     gone       the seat is no longer the participant's: the page must reload
 """
 
@@ -233,6 +234,11 @@ class PlayConsumer(PageConsumer):
         """Handle agents taking seats (from `announce`)."""
         if self.seat.role in event["roles"]:
             await self._say_gone()
+
+    async def match_message(self, event: dict[str, Any]) -> None:
+        """Handle a message of the researchers to a role: the page fetches it."""
+        if event["role"] == self.seat.role:
+            await self._send({"type": "message"})
 
     async def match_draft(self, event: dict[str, Any]) -> None:
         """Handle an agent's draft (from `announce`): only the newest counts, and its frame is sent first.

@@ -186,11 +186,11 @@ class Match(models.Model):
         return None if turn is None or turn.by_agent else turn
 
     def seconds_left(self, turn: OpenTurn, uptime: Uptime | None = None) -> int:
-        """Return for how many seconds the match still waits for the answer, at least 0."""
+        """Return for how many seconds the match still waits for the answer, at least 0; a pause is not counted."""
         uptime = uptime or self.uptime(timezone.now())
         absence, budget = self.absences.get(turn.role, {}), absences.budget_of(self.timers)
         limit = absences.limit_of(turn, absence, budget, uptime)
-        return max(0, round((limit - uptime.now).total_seconds()))
+        return max(0, round((limit - uptime.now).total_seconds() - turn.hold_left(uptime.now)))
 
     def absence_left(self, role: str, uptime: Uptime) -> int:
         """Return how many seconds of the participant's absence budget are left."""
@@ -204,6 +204,11 @@ class Match(models.Model):
             for role, turn in self.open_turns().items()
             if not turn.by_agent and absences.has_lost_connection(self.absences.get(role, {}))
         }
+
+    def asking(self, now: datetime) -> dict[str, int]:
+        """Return the participants whose question has paused their clock, with the seconds it may stay so."""
+        left = {role: turn.hold_left(now) for role, turn in self.open_turns().items()}
+        return {role: round(seconds) for role, seconds in left.items() if seconds > 0}
 
     def agents(self) -> Mapping[str, Agent]:
         """Return the agents by role, including those that have taken a participant's seat."""

@@ -199,6 +199,7 @@ def render_screen(
     pay_note: str = "",
     shared: SharedContent | None = None,
     lost: Mapping[Role, int] | None = None,
+    asking: Mapping[Role, int] | None = None,
 ) -> str:
     """Return the game as `role` sees it now, with its forms if it is asked, or else whom it waits for.
 
@@ -208,6 +209,7 @@ def render_screen(
     Args:
         pay_note: how the bonus follows from several matches.
         lost: the others who have lost the connection, with the seconds for which the game still waits.
+        asking: the others whose question has paused their clock, with the seconds that the pause may last.
     """
     waiting = play.waiting_for()
     shared = shared or SharedContent.of(play, Disclosure(play.game))
@@ -229,7 +231,7 @@ def render_screen(
         "waits_for": waits_for,
         "seats": shared.seats,
         "others": shared.disclosure.others(role),
-        "absent": shared.disclosure.absent(lost or {}),
+        "absent": shared.disclosure.absent(lost or {}, asking or {}),
         "awaited": "" if [agent.role for agent in waits_for] == list(waiting) and len(waiting) == 1 else shared.awaited,
         "others_answer_too": play.turn is not None and len(play.turn.forms) > 1 and play.turn.closes == "all",
         "must_say_so": must_say_so(absence),
@@ -376,9 +378,9 @@ def frame(
     """Return what a page is sent: the screen and the data for its clock.
 
     `last` is the newest event's number, `answering` the open question's (or null), `remaining` the
-    seconds until its time is up, `extended` whether the extra time is running, `absence_left` the seconds of the
-    role's absence budget that are left, `awaits` the questions that agents have to answer before the role is asked
-    again, by role, and `waited` for how many seconds.
+    seconds until its time is up, `held` for how many seconds a question may pause it before, `extended` whether the
+    extra time is running, `absence_left` the seconds of the role's absence budget that are left, `awaits` the questions
+    that agents have to answer before the role is asked again, by role, and `waited` for how many seconds.
     """
     play = match.play()
     shared = SharedContent.in_match(match, play)
@@ -389,6 +391,7 @@ def _frame(
     match: Match, play: Play, role: Role, shared: SharedContent, **typed: Mapping[str, Any] | None
 ) -> dict[str, Any]:
     turn, uptime = match.asked_turn(role), match.uptime(timezone.now())
+    asking = match.asking(uptime.now)
     agent_turns = [open_turn for open_turn in _shown_agent_turns(match, shared.disclosure) if open_turn.role != role]
     return {
         "type": "screen",
@@ -401,10 +404,12 @@ def _frame(
             pay_note=match.pay_note(),
             shared=shared,
             lost={other: seconds for other, seconds in match.lost(uptime).items() if other != role},
+            asking={other: seconds for other, seconds in asking.items() if other != role},
             **typed,
         ),
         "answering": turn.answering if turn else None,
         "remaining": match.seconds_left(turn, uptime) if turn else None,
+        "held": asking.get(role, 0),
         "extended": turn.extended if turn else False,
         "over": play.over,
         "absence_left": match.absence_left(role, uptime),

@@ -548,6 +548,38 @@ def pause_turn(*, match_id: int, role: Role) -> int:
 
 
 @transaction.atomic
+def hold_turn(*, match_id: int, role: Role, asked_at: datetime) -> bool:
+    """Pause the clock of the role's open turn for a question to the researchers; return whether it was running.
+
+    One question pauses clocks for `help_seconds` of the timers, and no turn is paused longer in total.
+    """
+    change = Change.begin(match_id)
+    turn, most = change.turns.get(role), float(change.match.timers.get("help_seconds", 0))
+    if turn is None or turn.by_agent or most <= 0 or turn.limit(change.uptime) <= change.now:
+        return False
+    if turn.held_until is not None:
+        if turn.hold_left(change.now) > 0:
+            return False
+        change.release(role)
+        turn = change.turns[role]
+    until = min(asked_at + timedelta(seconds=most), change.now + timedelta(seconds=most - turn.held))
+    if until <= change.now:
+        return False
+    change.hold(role, until)
+    change.write()
+    return True
+
+
+@transaction.atomic
+def release_turn(*, match_id: int, role: Role) -> None:
+    """Let the clock of the role's open turn run again, if a question had paused it."""
+    change = Change.begin(match_id)
+    if role in change.turns and change.turns[role].held_until is not None:
+        change.release(role)
+        change.write()
+
+
+@transaction.atomic
 def mark_shown(*, match_id: int, role: Role, answering: int, at: datetime, waiting: bool = True) -> None:
     """Record when a question was first shown to the participant.
 

@@ -155,7 +155,8 @@ class MatchStep(Step):
         turn = seat.match.asked_turn(seat.role) if seat is not None else None
         if seat is None or turn is None:
             return None
-        return {"remaining": seat.match.seconds_left(turn), "extended": turn.extended}
+        held = round(turn.hold_left(timezone.now()))
+        return {"remaining": seat.match.seconds_left(turn), "held": held, "extended": turn.extended}
 
     def pause(self) -> int:
         seat = self.seat()

@@ -58,6 +58,28 @@ class Checks(PlanModel):
     )
 
 
+class Help(PlanModel):
+    """How participants reach the researchers while the study runs."""
+
+    asking: bool = Field(
+        True,
+        title="Participants may ask questions",
+        description="“Ask a question” on every page. The study's monitor rings, and the answer appears on the page. "
+        "No model reads either.",
+    )
+    pauses_clock: bool = Field(
+        False,
+        title="A question pauses the clock",
+        description="While a question is open, the time for the participant's answer in a game does not run.",
+    )
+    longest_pause: Annotated[int, Field(ge=10, le=1800)] = Field(
+        180,
+        title="Longest pause",
+        description="How long one question may pause the clock; no turn is paused longer in total.",
+        json_schema_extra={"unit": "seconds"},
+    )
+
+
 class Listing(PlanModel):
     """How a recruiter's site announces the study."""
 
@@ -149,6 +171,7 @@ class Plan(PlanModel):
     journey: list[SerializeAsAny[Stage]] = Field(default_factory=list, title="Journey")
     told: Told = Field(Told(), title="Disclosure")
     checks: Checks = Field(Checks(), title="Checks")
+    help: Help = Field(Help(), title="Help")
     pay: Pay = Field(Pay(), title="Pay")
     entry: Entry = Field(Entry(), title="Entry")
     analysis: Analysis = Field(Analysis(), title="Analysis")

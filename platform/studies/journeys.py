@@ -586,6 +586,8 @@ class _Play:
         }
         if timing.stand_in and "agent" in (timing.on_timeout, timing.on_absence):
             timers["standin"] = self.agents[self.labels[timing.stand_in]].frozen()
+        if self.plan.help.asking and self.plan.help.pauses_clock:
+            timers["help_seconds"] = self.plan.help.longest_pause
         others = list(self.way.version.agents().values())
         return {
             **timers,

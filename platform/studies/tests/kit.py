@@ -42,6 +42,7 @@ _LEAVES: dict[str, tuple[str, ...]] = {
     "cells": ("quota", "listed", "strata", "crossed", "rows", "unit"),
     "told": ("others",),
     "checks": ("behaviour", "whole_groups"),
+    "help": ("asking", "pauses_clock", "longest_pause"),
 }
 """The leaves of a plan's sections; their names say where they belong."""
 
