@@ -74,7 +74,7 @@ class LlmCalls:
     latency = column.number("Time until the answer or the error.", "seconds")
     streamed = column.boolean("Whether the answer was read while it was being written.")
     first_text = column.number("Time until the first words of a streamed answer.", "seconds")
-    purpose = column.choice("Purpose of the call.", values="move, plan, belief, replan, look, note, judge")
+    purpose = column.choice("Purpose of the call.", values="move, plan, belief, replan, look, note, judge, chat")
     remarks = column.json("What the model wrote in addition to its move, by key, with markers as in messages.csv.")
     cached_tokens = column.integer("Of the input tokens, those read from the provider's cache.", "tokens")
     conversation = column.identifier(

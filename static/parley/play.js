@@ -538,6 +538,7 @@ function connect() {
     if (message.type === "screen") show(message);
     else if (message.type === "marks") mark(message);
     else if (message.type === "draft") showTypedText(message);
+    else if (message.type === "chat") document.dispatchEvent(new CustomEvent("parley:chat", { detail: message }));
     else if (message.type === "gone") reload();
     else showOutcome(message);
   };
