@@ -33,7 +33,7 @@ from games.interface import MESSAGE_LIMIT, Game
 from games.play import configure, moves_that_count, replay_moves, restore, stages
 from helping.models import Message
 from llm_agents.agent import is_scripted
-from matches.models import Event, Match, Seat
+from matches.models import ChatLine, Event, Match, Seat
 from opponents.agents import Agent
 from opponents.models import Call
 from participants import services as people
@@ -625,11 +625,24 @@ class PlayedMatch:
         return list(self.match.events.all()) if self._log is None else self._log
 
     @cached_property
+    def chat(self) -> list[ChatLine]:
+        """The messages in the chat beside the game by the cut-off, in order."""
+        if not self.reading.source.chats:
+            return []
+        return list(self.match.chat_lines.filter(at__lte=self.reading.cutoff).order_by("number"))
+
+    @property
+    def mediator(self) -> str:
+        """The specification of the chat's mediator; empty without one."""
+        return str(self.match.timers.get("chat", {}).get("agent", {}).get("spec", ""))
+
+    @cached_property
     def scrubber(self) -> Scrubber:
         """Scrubber that removes names, identifiers and, if someone wrote them, the hidden code words."""
         if not self.people and not self.place.names:
             return ANONYMOUS_SCRUBBER
         own_words = [text for event in self.log if event.kind == "move" for text in texts_in(event.data["move"])]
+        own_words += [line.text for line in self.chat]
         identifiers = [identifier for person in self.people for identifier in _identifiers(person)]
         return Scrubber(
             names=[*self.place.names, *(person.display_name for person in self.people)],

@@ -38,7 +38,9 @@ class LlmCalls:
 
     match = derived.Matches.match
     role = column.choice("Role that the model was asked to play.")
-    answering = column.integer("Number of the event that opened the turn.")
+    answering = column.integer(
+        "Number of the event that opened the turn; with purpose chat, of the newest message in chat.csv, 0 if none."
+    )
     at = column.time("When the record was stored, after the turn's calls.", "UTC")
     outcome = column.choice(
         "Outcome of the call: the move that was played, a legal one that was not, an illegal one, or no answer.",
@@ -74,7 +76,7 @@ class LlmCalls:
     latency = column.number("Time until the answer or the error.", "seconds")
     streamed = column.boolean("Whether the answer was read while it was being written.")
     first_text = column.number("Time until the first words of a streamed answer.", "seconds")
-    purpose = column.choice("Purpose of the call.", values="move, plan, belief, replan, look, note, judge")
+    purpose = column.choice("Purpose of the call.", values="move, plan, belief, replan, look, note, judge, chat")
     remarks = column.json("What the model wrote in addition to its move, by key, with markers as in messages.csv.")
     cached_tokens = column.integer("Of the input tokens, those read from the provider's cache.", "tokens")
     conversation = column.identifier(
@@ -573,7 +575,11 @@ def tables(shape: Shape, source: Source, times: Times = "exact") -> dict[str, Ta
     """Return every table of a dataset by name."""
     design = Design(shape, source, times)
     all_tables = [
-        *(table_of(rows, design) for rows, _yields in derived.ROWS.values()),
+        *(
+            table_of(rows, design)
+            for rows, _yields in derived.ROWS.values()
+            if rows is not derived.Chat or source.chats
+        ),
         table_of(Participants, design),
         table_of(Signals, design),
         table_of(Behaviour, design),

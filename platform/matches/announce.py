@@ -23,8 +23,8 @@ from matches.models import Match
 from matches.turns import OpenTurn
 
 log = logging.getLogger(__name__)
-PLAY_TURN = "matches.play_turn"
-"""The task that answers an agent's turn, given by name because `matches.tasks` imports this module."""
+PLAY_TURN, SPEAK = "matches.play_turn", "matches.speak"
+"""The tasks that answer an agent's turn, and let models write in a chat; `matches.tasks` imports this module."""
 
 
 def when_committed(
@@ -57,6 +57,16 @@ def when_committed(
             transaction.on_commit(partial(_send_frames, match, frames_for, clock=True))
     for turn in turns:
         transaction.on_commit(partial(queue_turn, match, turn))
+
+
+def chat_when_committed(match: Match, readers: Collection[str]) -> None:
+    """After the commit, tell the pages of these seats that the chat has a new message."""
+    transaction.on_commit(partial(_send, match, {"type": "match.chat", "readers": list(readers)}))
+
+
+def queue_speaking(match: Match) -> None:
+    """Let the models of a match look whether they want to write; if the task is lost, they stay silent."""
+    current_app.send_task(SPEAK, (match.pk,))
 
 
 def _some_page_needs_update(match: Match, play: Play) -> bool:

@@ -25,6 +25,7 @@ from llm_agents.providers.base import Request
 from llm_agents.record import CallRecord
 from llm_agents.turn import AgentTurn
 from matches import services
+from matches.chat import said_to
 from matches.models import Match
 from matches.writers import Writers
 from opponents.agents import Agent
@@ -170,6 +171,8 @@ def question_for(
         BadAgent: there is no such agent.
     """
     question = Question(play, role, match, agent, host, template=template)
+    if not agent.scripted and match.chat() is not None:
+        question.chat = said_to(match, role)
     reads_log = not agent.scripted and strategies.reads_the_log(play.game, role, agent.settings.strategy)
     if reads_log or match.paced or agent.settings.appears == "delayed":
         question.events = match.log()

@@ -371,7 +371,8 @@ class Change:
         by_agent = agent is not None
         person_seconds = turn_seconds(self.match) * self.play.game.time_factor(self.play.state, role)
         seconds = person_seconds if agent is None else agent_seconds(agent)
-        return OpenTurn(role, answering, by_agent, opened_at=self.now, deadline=self.now + timedelta(seconds=seconds))
+        opened_at = max(self.now, self.match.begins_at or self.now)
+        return OpenTurn(role, answering, by_agent, opened_at=opened_at, deadline=opened_at + timedelta(seconds=seconds))
 
     def write(self, *, quietly: bool = False) -> None:
         """Write events, snapshot and turns together; on commit, notify the pages and queue the agents.
@@ -386,8 +387,11 @@ class Change:
             self._complete_players()
         if quietly or self.match.driven:
             return
+        # Before play begins, the sweep queues them when it does.
         agent_turns = [
-            turn for role, turn in self.turns.items() if turn.by_agent and turn is not self._turns_before.get(role)
+            turn
+            for role, turn in self.turns.items()
+            if turn.by_agent and turn is not self._turns_before.get(role) and self.match.has_begun(self.now)
         ]
         tells_marks = self._replaces is None and (self._rows or (self._marks_changed and not self.match.blind))
         announce.when_committed(
@@ -427,11 +431,12 @@ class Change:
             for role, turn in self.turns.items()
             if not self.match.driven
         ]
+        requeue_at = max(self.now + timedelta(seconds=REQUEUE_SECONDS), self.match.begins_at or self.now)
         columns: dict[str, Any] = {
             "turns": dump(self.turns),
             "absences": self.absences,
             "deadline": min(deadlines, default=None),
-            "requeue_at": self.now + timedelta(seconds=REQUEUE_SECONDS) if waits_for_agent else None,
+            "requeue_at": requeue_at if waits_for_agent else None,
         }
         if self._clock_only:
             return columns

@@ -6,6 +6,7 @@ The page sends messages of these types:
     here    the page is open; it has seen the events up to "last"
     sync    send what was missed since the event "last"
     back    the participant, who was away, has returned
+    chat    store a message in the chat, or ask for those "after" a number (`chat.answer`)
 
 It receives frames (see `screens.frame`) and messages of these types:
 
@@ -15,6 +16,7 @@ It receives frames (see `screens.frame`) and messages of these types:
     marks      someone has answered a sealed turn, and nothing else has changed (`screens.marks_message`)
     draft      the agent "role" is writing its answer to "answering"; "text" is null if the draft was retracted
     message    the researchers have written to this participant: the page fetches it
+    chat       there are new messages: the page asks for them; or the answer to its own "chat"
     gone       the seat is no longer the participant's: the page must reload
 """
 
@@ -39,7 +41,7 @@ from django.db import close_old_connections
 from django.utils import timezone
 from redis import RedisError
 
-from matches import intake, presence, services
+from matches import chat, intake, presence, services
 from matches.channels import group_of
 from matches.models import Seat
 from matches.step import current_frame, has_missed, live_seat
@@ -193,6 +195,8 @@ class PlayConsumer(PageConsumer):
         elif message.get("type") == "back":
             await in_thread(services.come_back, match_id=self.seat.match_id, role=self.seat.role)
             await self._show(again=True)
+        elif message.get("type") == "chat":
+            await self._send(await in_thread(chat.answer, self.seat, message))
         elif message.get("type") == "here":
             if message.get("last", self.last) != self.last or await in_thread(has_missed, self.seat, self.last):
                 await self._show(again=True)
@@ -239,6 +243,11 @@ class PlayConsumer(PageConsumer):
         """Handle a message of the researchers to a role: the page fetches it."""
         if event["role"] == self.seat.role:
             await self._send({"type": "message"})
+
+    async def match_chat(self, event: dict[str, Any]) -> None:
+        """Handle a new message in the chat (from `announce`)."""
+        if self.seat.role in event["readers"]:
+            await self._send({"type": "chat"})
 
     async def match_draft(self, event: dict[str, Any]) -> None:
         """Handle an agent's draft (from `announce`): only the newest counts, and its frame is sent first.

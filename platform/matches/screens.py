@@ -200,6 +200,7 @@ def render_screen(
     shared: SharedContent | None = None,
     lost: Mapping[Role, int] | None = None,
     asking: Mapping[Role, int] | None = None,
+    begun: bool = True,
 ) -> str:
     """Return the game as `role` sees it now, with its forms if it is asked, or else whom it waits for.
 
@@ -210,14 +211,20 @@ def render_screen(
         pay_note: how the bonus follows from several matches.
         lost: the others who have lost the connection, with the seconds for which the game still waits.
         asking: the others whose question has paused their clock, with the seconds that the pause may last.
+        begun: whether anyone may move yet; not during a chat before play.
     """
     waiting = play.waiting_for()
     shared = shared or SharedContent.of(play, Disclosure(play.game))
-    waits_for = tuple(agent for agent in shared.waits_for if agent.role != role)
+    waits_for = tuple(agent for agent in shared.waits_for if agent.role != role and begun)
     blocks = view_for(play, role)
     absence = (absences or {}).get(role, {})
-    visible_forms = () if play.abandoned or "agent" in absence else forms.shown_forms(play, role)
+    visible_forms = () if play.abandoned or "agent" in absence or not begun else forms.shown_forms(play, role)
     open_forms = [forms.bind(form, posted, errors) for form in visible_forms]
+    awaited = shared.awaited
+    if not begun:
+        awaited = _("You can talk now. The game begins after that.")
+    elif len(waiting) == 1 and [agent.role for agent in waits_for] == list(waiting):
+        awaited = ""
     context = {
         "play": play,
         "role": role,
@@ -232,7 +239,7 @@ def render_screen(
         "seats": shared.seats,
         "others": shared.disclosure.others(role),
         "absent": shared.disclosure.absent(lost or {}, asking or {}),
-        "awaited": "" if [agent.role for agent in waits_for] == list(waiting) and len(waiting) == 1 else shared.awaited,
+        "awaited": awaited,
         "others_answer_too": play.turn is not None and len(play.turn.forms) > 1 and play.turn.closes == "all",
         "must_say_so": must_say_so(absence),
         "meanwhile": meanwhile_text(absence, is_asked=bool(open_forms)),
@@ -390,7 +397,9 @@ def frame(
 def _frame(
     match: Match, play: Play, role: Role, shared: SharedContent, **typed: Mapping[str, Any] | None
 ) -> dict[str, Any]:
-    turn, uptime = match.asked_turn(role), match.uptime(timezone.now())
+    now = timezone.now()
+    uptime, begun = match.uptime(now), match.has_begun(now)
+    turn = match.asked_turn(role) if begun else None
     asking = match.asking(uptime.now)
     agent_turns = [open_turn for open_turn in _shown_agent_turns(match, shared.disclosure) if open_turn.role != role]
     return {
@@ -405,6 +414,7 @@ def _frame(
             shared=shared,
             lost={other: seconds for other, seconds in match.lost(uptime).items() if other != role},
             asking={other: seconds for other, seconds in asking.items() if other != role},
+            begun=begun,
             **typed,
         ),
         "answering": turn.answering if turn else None,

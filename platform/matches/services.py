@@ -22,7 +22,7 @@ from games.interface import MoveData, Role
 from games.play import Play, script_move
 from llm_agents.agent import spec_of
 from llm_agents.match import roles_to_ask
-from matches import absences
+from matches import absences, chat
 from matches.change import Change, OnPage
 from matches.errors import Stale
 from matches.models import Match, Seat, cache_players, line_up_in
@@ -179,6 +179,8 @@ def open_match(
     Seat.objects.bulk_create(seats)
     cache_players(match, configured, line_up._replace(match_id=match.pk))
     change.write()
+    if match.chat() is not None:
+        transaction.on_commit(lambda: chat.queue_models(match))
     return match
 
 
@@ -214,6 +216,8 @@ def submit_move(
         Refused: the move is not allowed; nothing changed.
     """
     change = Change.begin(match_id)
+    if not change.match.has_begun(change.now):
+        raise Stale(_("The game has not begun yet."))
     if replaces is not None:
         _reopen(change, role, replaces)
     play = change.play

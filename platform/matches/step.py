@@ -13,7 +13,7 @@ from django.utils.translation import gettext_lazy as _
 from games import registry
 from games.errors import GameError
 from games.interface import Role
-from matches import screens, services
+from matches import chat, screens, services
 from matches.absences import has_lost_connection, is_answered_for, is_away, is_replaced
 from matches.change import extension_seconds
 from matches.models import Match, Seat
@@ -148,6 +148,7 @@ class MatchStep(Step):
             "instructions": to_html(game.instructions(seat.role, match.texts.get("instructions"))),
             "called": names_in(match, seat.role, own_name=self.enrolment.display_name),
             "extension": extension_seconds(match),
+            **chat.page(match, seat.role),
         }
 
     def clock(self) -> Mapping[str, Any] | None:

@@ -92,6 +92,15 @@ def _partners(stage: stages.Stage, at: str) -> Iterator[Fault]:
         yield Fault(f"{at}.instructions", what.format(claim=claim[0], partners=stage.partners))
 
 
+def _silent_programs(plan: Plan) -> Iterator[Fault]:
+    """Yield agents that never write in a chat of a blind study."""
+    for game in plan.games() if plan.told.others == "none" else ():
+        for label in game.agent_labels() if game.chat else ():
+            if plan.agents[label].script is not None or (game.chat and game.chat.models.speaks == "never"):
+                words = _("“{label}” never writes in the chat, which may show participants that it is a program.")
+                yield Fault(f"agents.{label}", words.format(label=label))
+
+
 def _unequal_knowledge(plan: Plan) -> Iterator[Fault]:
     """Yield models that are told only what the publication told its models; in a study, all play with people."""
     for label in sorted({label for game in plan.games() for label in game.agent_labels()}):

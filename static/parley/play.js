@@ -541,6 +541,7 @@ function connect() {
     else if (message.type === "marks") mark(message);
     else if (message.type === "draft") showTypedText(message);
     else if (message.type === "message") document.dispatchEvent(new CustomEvent("parley:message"));
+    else if (message.type === "chat") document.dispatchEvent(new CustomEvent("parley:chat", { detail: message }));
     else if (message.type === "gone") reload();
     else showOutcome(message);
   };
