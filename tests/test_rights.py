@@ -40,6 +40,7 @@ from opponents.models import Call, Endpoint
 from panels.models import Panel
 from participants.models import ProblemReport
 from piloting import services as pilots
+from programs.models import Program
 from recruiters.models import Delivery, Identity, LabCode, OtreeServer
 from rights.members import give
 from rights.roles import Role
@@ -134,6 +135,11 @@ PAGES: dict[str, tuple[Expected, Expected]] = {
     "api_token_delete": (NOBODY, NOBODY),
     "api_token_history": both(OWNERS),
     "api_token_revoke": (BY_POST, OWNERS),
+    **named("programs_program_", "changelist add", OPEN),
+    "programs_program_change": both(OWNERS),
+    "programs_program_delete": (NOBODY, NOBODY),
+    "programs_program_history": both(OWNERS),
+    "programs_program_renew": (BY_POST, OWNERS),
     "audit_record_changelist": OPEN,
     **named("audit_record_", "add delete", (NOBODY, NOBODY)),
     "audit_record_change": (OWNERS, NOBODY),
@@ -329,12 +335,14 @@ class SampleData:
             for target in (self.study, self.collection, self.draft, self.account):
                 give(target, user=self.user[role], role=role, by=None)
         give(self.hidden, user=User.objects.create_user("somebody", is_staff=True), role=Role.OWNER, by=None)
+        for owner, name in (("the-owner", "seen-program"), ("somebody", "hidden-program")):
+            Program.objects.create(name=name, owner=User.objects.get(username=owner), digest=name)
         Endpoint.objects.create(name="kept", protocol="openai", base_url="http://127.0.0.1:9")
         person = self.hidden.versions.get().cells.get().placements.get().enrolment
         self.hidden_texts = [
             "Title that is hidden", "hidden-slug", person.pseudonym, person.token, person.completion_code,
             "A1HIDDENWORKER", "hiddencode", "words that are hidden",
-            "hidden.example.org", "program that is hidden",
+            "hidden.example.org", "hidden-program", "program that is hidden",
             "account that is hidden", "account of hidden", "panel that is hidden", "task that is hidden",
             str(building.match_of(person).uid)[:8],
         ]  # fmt: skip
@@ -418,6 +426,7 @@ class SampleData:
             "marketplaces_recruitment": lambda: self.study.recruitment,
             "mturk_hit": lambda: self.study.hits.get(),
             "marketplaces_submission": lambda: self.study.submissions.get(),
+            "programs_program": lambda: Program.objects.get(name="seen-program"),
             "api_token": lambda: self.study.api_tokens.get(),
             "piloting_pilot": lambda: self.study.pilots.get(),
             "opponents_endpoint": lambda: Endpoint.objects.get(),

@@ -109,6 +109,7 @@ INSTALLED_APPS = [
     "audit",
     "rights",
     "participants",
+    "programs",
     "recruiters",
     "quality",
     "opponents",

@@ -149,6 +149,7 @@ UNFOLD: dict[str, Any] = {
                     _item(_("Deliveries to oTree"), "outgoing_mail", "recruiters_delivery"),
                     _item(_("API tokens"), "key", "api_token"),
                     _item(_("Addresses for notices"), "notifications", "notifying_recipient"),
+                    _item(_("Programs"), "terminal", "programs_program"),
                     _item(_("Users"), "person", "auth_user"),
                 ],
             },

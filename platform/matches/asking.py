@@ -17,14 +17,14 @@ from games.interface import MoveData, Role
 from games.play import Play
 from games.strategies import Purpose
 from llm_agents import strategies
-from llm_agents.agent import AgentSpec
+from llm_agents.agent import AgentSpec, is_model
 from llm_agents.calling import Policy
 from llm_agents.deciding import Decision, decide
 from llm_agents.pricing import PriceList
 from llm_agents.providers.base import Request
 from llm_agents.record import CallRecord
-from llm_agents.turn import AgentTurn
-from matches import services
+from llm_agents.turn import AgentTurn, Asked
+from matches import programs, services
 from matches.chat import said_to
 from matches.models import Match
 from matches.writers import Writers
@@ -158,6 +158,9 @@ class Question(AgentTurn):
         """Return the role's latest answered call of these purposes in this match."""
         return await self.host.writers.retry(latest_call, self.match.uid, self.role, purposes)
 
+    async def ask_program(self, asked: Asked) -> tuple[MoveData, int, str]:
+        return await programs.ask(self, asked, self.match.uid, self.host.writers)
+
     def still_wanted(self) -> bool:
         return self.host.still_wanted()
 
@@ -173,7 +176,7 @@ def question_for(
     question = Question(play, role, match, agent, host, template=template)
     if not agent.scripted and match.chat() is not None:
         question.chat = said_to(match, role)
-    reads_log = not agent.scripted and strategies.reads_the_log(play.game, role, agent.settings.strategy)
+    reads_log = is_model(agent.spec) and strategies.reads_the_log(play.game, role, agent.settings.strategy)
     if reads_log or match.paced or agent.settings.appears == "delayed":
         question.events = match.log()
     if reads_log:

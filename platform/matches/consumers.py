@@ -81,10 +81,12 @@ async def in_thread(function: Callable[..., T], *args: Any, **options: Any) -> T
 class PageConsumer(AsyncWebsocketConsumer):
     """The socket of a participant's page, whose messages may come too often, too late, or during an outage."""
 
+    burst, per_second = BURST, PER_SECOND
+
     def __init__(self) -> None:
         super().__init__()
         self.closed = False
-        self.bucket, self.filled_at = float(BURST), time.monotonic()
+        self.bucket, self.filled_at = float(self.burst), time.monotonic()
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         async def send_while_open(message: dict[str, Any]) -> None:
@@ -133,7 +135,7 @@ class PageConsumer(AsyncWebsocketConsumer):
 
     def _within_rate_limit(self) -> bool:
         now = time.monotonic()
-        self.bucket = min(BURST, self.bucket + (now - self.filled_at) * PER_SECOND) - 1
+        self.bucket = min(self.burst, self.bucket + (now - self.filled_at) * self.per_second) - 1
         self.filled_at = now
         return self.bucket >= 0
 

@@ -131,7 +131,7 @@ def missing_cap(version: Version) -> str:
     Empty if every model has a spending limit.
     """
     unlimited = [
-        label for label, agent in version.agents().items() if not agent.scripted and agent.settings.cap_study is None
+        label for label, agent in version.agents().items() if agent.is_model and agent.settings.cap_study is None
     ]
     if version.plan.entry.via != Study.Entry.OPEN or not unlimited:
         return ""

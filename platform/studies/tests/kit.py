@@ -177,9 +177,10 @@ def _with_fallbacks(agents: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def agent(spec: str, **settings: Any) -> dict[str, Any]:
-    """Return an agent of a plan: "script:NAME" or "ENDPOINT:MODEL", with settings."""
+    """Return an agent of a plan: "script:NAME", "program:NAME" or "ENDPOINT:MODEL", with settings."""
     kind, _separator, name = spec.partition(":")
-    return {**({"script": name} if kind == "script" else {"endpoint": kind, "model": name}), **settings}
+    named = {kind: name} if kind in ("script", "program") else {"endpoint": kind, "model": name}
+    return {**named, **settings}
 
 
 def varied(by: str, **values: Any) -> dict[str, Any]:
