@@ -20,7 +20,7 @@ from pydantic_core import PydanticCustomError
 
 from games import texts
 from games.results import Row
-from games.words import Amounts, in_amounts
+from games.words import Amounts, gettext_noop, in_amounts
 from games.words import gettext as _
 
 Role = str
@@ -194,7 +194,7 @@ class Prospect:
     unknown: str = ""
 
 
-ON_THE_LAST_PAGE = _("You will read the amount on the last page.")
+ON_THE_LAST_PAGE = gettext_noop("You will read the amount on the last page.")
 """The `unknown` of a result whose pay follows from what stays hidden while the game is open."""
 
 

@@ -16,6 +16,7 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from games import interface, play, registry
+from games.catalogues import SOURCE
 from matches import absences, turns
 from matches.disclosing import Discloses, Disclosure
 from matches.turns import OpenTurn
@@ -126,6 +127,11 @@ class Match(models.Model):
     def blind(self) -> bool:
         """Whether participants are not told who the others are, so that nothing may show it."""
         return bool(self.timers.get("told", {}).get("others") == Discloses.NONE)
+
+    @property
+    def language(self) -> str:
+        """The language that its participants read, and in which its models are asked."""
+        return str(self.texts.get("language", SOURCE))
 
     def disclosure(self) -> Disclosure:
         """Return what the participants may learn about who plays."""
