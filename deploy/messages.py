@@ -56,7 +56,7 @@ READ_BY_PARTICIPANTS = (
     "games/*/templates/*/*.html",
 )
 FOR_RESEARCHERS = (
-    *("admin.py", "models.py", "apps.py", "baselines.py", "analyses.py", "told.py", "published.py", "watch.html"),
+    *("admin.py", "models.py", "apps.py", "analyses.py", "told.py", "published.py", "watch.html"),
     *("bounded.py", "contract.py", "grids.py", "guard.py", "lineups.py", "registry.py", "selections.py", "texts.py"),
     *("agent.py", "endpoints.py", "settings.py"),
 )

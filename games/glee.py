@@ -243,7 +243,7 @@ class AlternatingOffers(AliceAndBob[C, S], Generic[C, S]):
         """Return what the game earns without an agreement, or as it ended; and what the answers to a proposal would."""
         earned, over = self.payoffs(state)[role], self.turn(state) is None
         so_far = self.prospect(
-            _("For this game") if over else _("Without an agreement"), role, earned, unknown=ON_THE_LAST_PAGE
+            _("For this game") if over else _("Without an agreement"), role, earned, unknown=_(ON_THE_LAST_PAGE)
         )
         if state.on_table is None or state.on_table.by == role:
             return (so_far,)

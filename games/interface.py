@@ -487,7 +487,7 @@ class Game(ABC, Generic[C, S]):
     """Scripts that may use information hidden from their role: benchmarks, never the default against people."""
     slow_setup: ClassVar[bool] = False
     """Whether `setup` may take seconds; if so, `games.play.prepare` is called before any lock is taken."""
-    unseated_title: ClassVar[str] = "a player"
+    unseated_title: ClassVar[str] = gettext_noop("a player")
     """What instructions call a player whose seat among several of the same kind is not yet known."""
     told: ClassVar[Told | None] = None
     """What is told as published; None: the game's own view leaves out what is not."""

@@ -501,7 +501,7 @@ class PeriodGame(Game[C, S], Generic[C, S]):
         """Return the current task, or that the game is over."""
         if self.over(state):
             return Text("status", _("The last period is over."), tone="good")
-        return Text("status", self.asks.format(period=self.shown_period(self.period(state))))
+        return Text("status", _(self.asks).format(period=self.shown_period(self.period(state))))
 
     def period_fact(self, state: S) -> Fact:
         """Return the number of the current period, or of the last one when the game is over."""

@@ -140,7 +140,7 @@ class Duopoly(DuopolyCore):
 
     def prospect(self, words: str, role: Role, payoff: float, key: str = "", unknown: str = "") -> Prospect:
         """Return a possible result without its share, which would reveal the benchmark and the number of periods."""
-        return Prospect(words, payoff, None, key, unknown or ON_THE_LAST_PAGE)
+        return Prospect(words, payoff, None, key, unknown or _(ON_THE_LAST_PAGE))
 
     def so_far(self, state: History, role: Role) -> Prospect:
         profit = self.payoffs(state)[role]

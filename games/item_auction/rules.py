@@ -56,7 +56,7 @@ class ItemAuction(ItemAuctionCore):
     default_script = "rule"
     shown_by = ("rule", "estimate", "greedy")
     starting_config = {"people_plan": True, "values": "drawn"}
-    seat_title = "Bidder"
+    seat_title = gettext_noop("Bidder")
     unseated_title = gettext_noop("a bidder")
     rated_by = "profit"
     reserved_words = (

@@ -173,10 +173,10 @@ class Persuasion(PersuasionCore):
         words = _("For this game") if over else words
         if not self.remembers(role):
             unknown = _("It depends on what all buyers together earn.")
-            return (Prospect(words, unknown=ON_THE_LAST_PAGE if over else unknown),)
+            return (Prospect(words, unknown=_(ON_THE_LAST_PAGE) if over else unknown),)
         if self.config.rounds is None:
             unknown = _("It depends on what you earn in all rounds together.")
-            return (Prospect(words, earned, unknown=ON_THE_LAST_PAGE if over else unknown),)
+            return (Prospect(words, earned, unknown=_(ON_THE_LAST_PAGE) if over else unknown),)
         return (self.prospect(words, role, earned),)
 
     def pay_examples(self, role: Role) -> tuple[Prospect, ...]:

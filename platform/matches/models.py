@@ -33,12 +33,14 @@ class LineUp(NamedTuple):
     Attributes:
         filling_in: the roles among them for which nobody arrived.
         paced: see `Match.paced`.
+        language: of the match.
     """
 
     match_id: int
     agents: Mapping[str, Agent]
     filling_in: frozenset[str]
     paced: bool
+    language: str
 
 
 class Match(models.Model):
@@ -299,14 +301,16 @@ def line_up_of(match_uid: uuid.UUID) -> LineUp:
 
 
 def _read_line_up(match_uid: uuid.UUID) -> LineUp:
-    match = Match.objects.only("timers", "purpose").get(uid=match_uid)
+    match = Match.objects.only("timers", "purpose", "texts").get(uid=match_uid)
     return line_up_in(match, Seat.objects.filter(match=match))
 
 
 def line_up_in(match: Match, seats: Iterable[Seat]) -> LineUp:
     """Return the line-up of a match with these seats."""
     agents = {seat.role: agent for seat in seats if (agent := seat.seated()) is not None}
-    return LineUp(match.pk, agents, frozenset(seat.role for seat in seats if seat.fills_in), match.paced)
+    return LineUp(
+        match.pk, agents, frozenset(seat.role for seat in seats if seat.fills_in), match.paced, match.language
+    )
 
 
 class Seat(models.Model):
