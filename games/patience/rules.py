@@ -48,7 +48,7 @@ from games.patience.state import (
 )
 from games.results import Count, Index, RoundRecord, Row, Share, column, in_unit
 from games.words import gettext as _
-from games.words import money
+from games.words import gettext_noop, money
 
 AGENT: Role = "agent"
 Rate = Annotated[float, in_unit("percent", 0, 20)]
@@ -57,8 +57,8 @@ Rate = Annotated[float, in_unit("percent", 0, 20)]
 class Patience(Game[PatienceConfig, Answers]):
     """Choices between money now and money later."""
 
-    title = _("Patience")
-    summary = _("Money now or more money later, question by question.")
+    title = gettext_noop("Patience")
+    summary = gettext_noop("Money now or more money later, question by question.")
     system = "EconEvals"
     scripts = baselines.SCRIPTS
     default_script = "five_percent"

@@ -12,7 +12,7 @@ from pydantic_core import PydanticCustomError
 
 from games.interface import Config, Form, Move
 from games.patience.rates import NOW, Horizon
-from games.words import gettext as _
+from games.words import gettext_noop
 
 HORIZONS: Mapping[str, tuple[float, float]] = {
     "1 month": (0.1, 105.0),
@@ -55,10 +55,12 @@ class PatienceConfig(Config):
 class ChoiceMove(Move):
     """A or B; "none" means that the answer could not be read. No form offers "none"."""
 
-    choice: Annotated[Choice, WithJsonSchema({"enum": ["A", "B"], "type": "string"})] = Field(title="Your choice")
+    choice: Annotated[Choice, WithJsonSchema({"enum": ["A", "B"], "type": "string"})] = Field(
+        title=gettext_noop("Your choice")
+    )
 
 
-FORM = Form("choice", _("Your choice"), ChoiceMove)
+FORM = Form("choice", gettext_noop("Your choice"), ChoiceMove)
 
 
 @dataclass(frozen=True)

@@ -361,8 +361,8 @@ AXES_ENABLE_ADMIN = False
 AXES_VERBOSE = False
 
 LANGUAGE_CODE = "en"
-LANGUAGES = [("en", _("English"))]
-LOCALE_PATHS = [BASE_DIR / "locale"]
+LANGUAGES = [("en", _("English")), ("de", _("German")), ("es", _("Spanish"))]
+"""Of participants' pages and models' prompts; the admin is in English."""
 TIME_ZONE = "UTC"
 USE_TZ = True
 LOGIN_URL = "admin:login"

@@ -39,6 +39,7 @@ from channels.generic.websocket import AsyncWebsocketConsumer
 from django.conf import settings
 from django.db import close_old_connections
 from django.utils import timezone
+from django.utils.translation import override
 from redis import RedisError
 
 from matches import chat, intake, presence, services
@@ -319,7 +320,8 @@ class PlayConsumer(PageConsumer):
 
 def _heard_and_moved(seat: Seat, fields: dict[str, str], *, shown_at: datetime | None) -> dict[str, Any] | None:
     """Return the outcome of a move, or None if the seat is no longer the participant's."""
-    return intake.handle_move(seat, fields, shown_at=shown_at) if presence.heard(seat) else None
+    with override(seat.match.language):
+        return intake.handle_move(seat, fields, shown_at=shown_at) if presence.heard(seat) else None
 
 
 def _step_in(query: bytes) -> str:

@@ -16,6 +16,7 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from games import interface, play, registry
+from games.catalogues import SOURCE
 from matches import absences, turns
 from matches.disclosing import Discloses, Disclosure
 from matches.turns import OpenTurn
@@ -33,12 +34,14 @@ class LineUp(NamedTuple):
     Attributes:
         filling_in: the roles among them for which nobody arrived.
         paced: see `Match.paced`.
+        language: of the match.
     """
 
     match_id: int
     agents: Mapping[str, Agent]
     filling_in: frozenset[str]
     paced: bool
+    language: str
 
 
 class Match(models.Model):
@@ -127,6 +130,11 @@ class Match(models.Model):
     def blind(self) -> bool:
         """Whether participants are not told who the others are, so that nothing may show it."""
         return bool(self.timers.get("told", {}).get("others") == Discloses.NONE)
+
+    @property
+    def language(self) -> str:
+        """The language that its participants read, and in which its models are asked."""
+        return str(self.texts.get("language", SOURCE))
 
     def disclosure(self) -> Disclosure:
         """Return what the participants may learn about who plays."""
@@ -320,14 +328,16 @@ def line_up_of(match_uid: uuid.UUID) -> LineUp:
 
 
 def _read_line_up(match_uid: uuid.UUID) -> LineUp:
-    match = Match.objects.only("timers", "purpose").get(uid=match_uid)
+    match = Match.objects.only("timers", "purpose", "texts").get(uid=match_uid)
     return line_up_in(match, Seat.objects.filter(match=match))
 
 
 def line_up_in(match: Match, seats: Iterable[Seat]) -> LineUp:
     """Return the line-up of a match with these seats."""
     agents = {seat.role: agent for seat in seats if (agent := seat.seated()) is not None}
-    return LineUp(match.pk, agents, frozenset(seat.role for seat in seats if seat.fills_in), match.paced)
+    return LineUp(
+        match.pk, agents, frozenset(seat.role for seat in seats if seat.fills_in), match.paced, match.language
+    )
 
 
 class Seat(models.Model):

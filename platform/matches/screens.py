@@ -12,7 +12,7 @@ from django.template.loader import get_template, select_template
 from django.utils import timezone
 from django.utils.safestring import mark_safe
 from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
+from django.utils.translation import ngettext, override
 from pydantic import ValidationError
 
 from games.interface import OBSERVER, Form, MoveData, Role, Text, View
@@ -145,7 +145,9 @@ def marks_message(match: Match, play: Play, *, after: int) -> dict[str, Any]:
     `SeatMark`, `awaited` is for those who have answered, `awaits` lists the questions to agents, and `others` tells
     each participant who the others are.
     """
-    shared = SharedContent.of(play, match.disclosure())
+    with override(match.language):
+        shared = SharedContent.of(play, match.disclosure())
+        others = {role: shared.disclosure.others(role) for role in play.game.roles()}
     return {
         "after": after,
         "last": play.last,
@@ -153,7 +155,7 @@ def marks_message(match: Match, play: Play, *, after: int) -> dict[str, Any]:
         "notes": {seat.role: seat.note for seat in shared.seats},
         "awaited": shared.awaited,
         "awaits": {turn.role: turn.answering for turn in _shown_agent_turns(match, shared.disclosure)},
-        "others": {role: shared.disclosure.others(role) for role in play.game.roles()},
+        "others": others,
     }
 
 
@@ -374,9 +376,10 @@ class _Endings:
 
 def frames(match: Match, roles: Collection[Role]) -> dict[Role, dict[str, Any]]:
     """Return the `frame` of each of these roles."""
-    play = match.play()
-    shared = SharedContent.in_match(match, play)
-    return {role: _frame(match, play, role, shared) for role in roles}
+    with override(match.language):
+        play = match.play()
+        shared = SharedContent.in_match(match, play)
+        return {role: _frame(match, play, role, shared) for role in roles}
 
 
 def frame(
@@ -389,9 +392,10 @@ def frame(
     extra time is running, `absence_left` the seconds of the role's absence budget that are left, `awaits` the questions
     that agents have to answer before the role is asked again, by role, and `waited` for how many seconds.
     """
-    play = match.play()
-    shared = SharedContent.in_match(match, play)
-    return _frame(match, play, role, shared, posted=posted, errors=errors)
+    with override(match.language):
+        play = match.play()
+        shared = SharedContent.in_match(match, play)
+        return _frame(match, play, role, shared, posted=posted, errors=errors)
 
 
 def _frame(

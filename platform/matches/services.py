@@ -14,6 +14,7 @@ from typing import Any
 
 from django.db import transaction
 from django.utils.translation import gettext as _
+from django.utils.translation import override
 
 import games.play
 from games import registry
@@ -281,7 +282,9 @@ def _let_scripts_play(change: Change, *, most: int | None = None) -> None:
         if role is None:
             return
         try:
-            change.move(role, script_move(change.play, role, scripts[role]))
+            with override(change.match.language):
+                move = script_move(change.play, role, scripts[role])
+            change.move(role, move)
         except failure:
             if not driven:
                 return

@@ -10,6 +10,7 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
+from games.catalogues import SOURCE
 from participants.states import ENDED, State
 from uptime.services import has_passed, uptime
 
@@ -62,6 +63,7 @@ class Enrolment(models.Model):
     display_name = models.CharField(_("display name"), max_length=30, blank=True)
     code_word = models.CharField(_("code word"), max_length=30, default=new_code_word)
     completion_code = models.CharField(_("completion code"), max_length=20, default=new_code)
+    language = models.CharField(_("language"), max_length=5, default=SOURCE)
     seed = models.BigIntegerField(default=new_seed, help_text=_("random seed for this participant"))
     arrived_at = models.DateTimeField(_("arrived"), default=timezone.now)
     last_seen_at = models.DateTimeField(_("last seen"), default=timezone.now)

@@ -9,6 +9,7 @@ from typing import Any
 
 from django.db import transaction
 from django.utils import timezone
+from django.utils.translation import override
 
 from participants import steps
 from participants.models import Enrolment, ProblemReport, Visit
@@ -265,7 +266,8 @@ def end(enrolment: Enrolment, state: State) -> None:
     enrolment.ended_at = timezone.now()
     enrolment.refusal = None
     enrolment.save()
-    enrolment_ended.send(Enrolment, enrolment=enrolment)
+    with override(enrolment.language):
+        enrolment_ended.send(Enrolment, enrolment=enrolment)
 
 
 def is_finished(enrolment: Enrolment, *, present: bool = True) -> bool:

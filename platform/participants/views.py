@@ -24,6 +24,7 @@ from participants.models import Enrolment
 from participants.returning import allow_form, return_instructions
 from participants.states import ending_of
 from participants.steps import Step, StepRefused, step_object
+from participants.wording import in_own_language
 
 MAX_POSTED_LENGTH = 3000
 """How many characters of a refused field the page shows again."""
@@ -39,6 +40,7 @@ def participant_page(view):
     @csrf_exempt
     @xframe_options_exempt
     @never_cache
+    @in_own_language
     @wraps(view)
     def wrapped(request: HttpRequest, token: str, **kwargs: Any) -> HttpResponse:
         enrolment = Enrolment.objects.filter(token=token).first()
@@ -56,6 +58,7 @@ def participant_page(view):
 @xframe_options_exempt
 @never_cache
 @require_http_methods(["GET", "POST"])
+@in_own_language
 def page(request: HttpRequest, token: str) -> HttpResponse:
     """Show the current step, or take its answer and redirect back here (303, with the reasons, if refused)."""
     handle = _accept_answer if request.method == "POST" else _show_current_step

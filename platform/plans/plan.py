@@ -14,6 +14,7 @@ from plans import moments
 from plans.agents import Label, PlannedAgent
 from plans.analysis import Analysis
 from plans.factors import Cells, Factor, Name, PlanModel
+from plans.languages import Language
 from plans.pay import Pay
 from plans.stages import Block, Consent, Game, Stage
 
@@ -161,7 +162,11 @@ class Plan(PlanModel):
     shown_title: Annotated[str, Field(max_length=120)] = Field(
         "", title="Title for participants", description="It should not name the question."
     )
-    language: Literal["en"] = Field("en", title="Language")
+    language: Language | Annotated[list[Language], Field(min_length=1)] = Field(
+        "en",
+        title="Language",
+        description="Participants and models read it. In a file, a list lets participants choose.",
+    )
     minutes: Annotated[int, Field(ge=5, le=24 * 60)] = Field(
         120, title="Maximum minutes", description="After this time, a participant's place is given to someone else."
     )

@@ -63,11 +63,14 @@ class Full(EntryRefused):
 
 
 @transaction.atomic
-def enrol(study: Study, arrival: Arrival, *, chosen: str = "", again: bool = False, token: str = "") -> Enrolment:
+def enrol(
+    study: Study, arrival: Arrival, *, chosen: str = "", language: str = "", again: bool = False, token: str = ""
+) -> Enrolment:
     """Return the arriving participant's enrolment: the one they began, or a new one.
 
     Args:
         chosen: use only cells of this role, if there are any (demos let people choose).
+        language: that the participant chose, if the study offers it; by default the study's.
         token: of the enrolment that may begin now; empty for any.
         again: begin another enrolment if the earlier one, begun with the same reusable link, has ended.
 
@@ -87,6 +90,7 @@ def enrol(study: Study, arrival: Arrival, *, chosen: str = "", again: bool = Fal
     if token and (existing := Enrolment.objects.filter(token=token).first()) is not None:
         return existing
     version.study = study
+    version = version.in_language(language)
     _refuse_mixing(version, arrival)
     participations.refuse(version, arrival)
     faults.refuse_while_unavailable(version)
@@ -98,6 +102,7 @@ def enrol(study: Study, arrival: Arrival, *, chosen: str = "", again: bool = Fal
     enrolment = Enrolment.objects.create(
         steps=seat.steps(version, asked) if seat else common_steps(version, number=1 + version.placements.count()),
         expires_at=expiry_after(version.plan.minutes),
+        language=version.language,
         return_to=arrival.return_to,
         **({"token": token} if token else {}),
     )
@@ -167,7 +172,7 @@ def hold_place(sender: type[Enrolment], enrolment: Enrolment, **_signal: Any) ->
     placement = placements.filter(enrolment=enrolment, released_at=None).order_by().first()
     if placement is None:
         return
-    version = placement.version
+    version = placement.version.in_language(enrolment.language)
     try:
         if placement.cell is None:
             _released_if_full(lambda: _refuse_full(version))
@@ -197,6 +202,7 @@ class Draw(Step):
         """Draw the participant's cell; return the steps from here on."""
         placement = Placement.objects.select_related("cell").get(enrolment=self.enrolment)
         version = Version.objects.select_for_update().select_related("study").get(pk=placement.version_id)
+        version = version.in_language(self.enrolment.language)
         asked = _asked_by(self.enrolment)
         seat = find_seat(version, asked, stratum=_stratum(version, self.enrolment), over=True)
         _place(placement, seat)
@@ -355,11 +361,13 @@ class Seats:
     Attributes:
         together: count only participants who may play together.
         only: count only the seats of this cell.
+        language: count only participants who read this language.
     """
 
     version: Version
     together: str = ""
     only: Cell | None = None
+    language: str = ""
     cells: dict[int, Cell] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -372,6 +380,8 @@ class Seats:
     @cached_property
     def placements(self) -> QuerySet[Placement]:
         placed = Placement.objects.filter(version__study=self.version.study_id, cell__isnull=False)
+        if self.language:
+            placed = placed.filter(enrolment__language=self.language)
         return placed.filter(enrolment__identity__details__together=self.together) if self.together else placed
 
     @cached_property
@@ -467,7 +477,8 @@ def find_seat(version: Version, asked: Asked, *, stratum: str = "", over: bool =
     record = _drawn(version, seats, open_cells, asked, stratum)
     drawn = drawing.drawn(record)
     cell = next(cell for cell in open_cells.values() if cell.number == drawn)
-    peers = Seats(version, asked.together) if asked.together else seats
+    language = version.language if len(version.languages) > 1 else ""
+    peers = Seats(version, asked.together, language=language) if asked.together or language else seats
     own_seats = [seat for other, seat in open_seats if other.pk == cell.pk]
     seat = min(own_seats, key=lambda seat: peers.held_or_offered[cell.pk, seat])
     number = _free_number(peers.placements.filter(cell=cell))

@@ -26,6 +26,7 @@ class Migration(migrations.Migration):
                 ('display_name', models.CharField(blank=True, max_length=30, verbose_name='display name')),
                 ('code_word', models.CharField(default=participants.models.new_code_word, max_length=30, verbose_name='code word')),
                 ('completion_code', models.CharField(default=participants.models.new_code, max_length=20, verbose_name='completion code')),
+                ('language', models.CharField(default='en', max_length=5, verbose_name='language')),
                 ('seed', models.BigIntegerField(default=participants.models.new_seed, help_text='random seed for this participant')),
                 ('arrived_at', models.DateTimeField(default=django.utils.timezone.now, verbose_name='arrived')),
                 ('last_seen_at', models.DateTimeField(default=django.utils.timezone.now, verbose_name='last seen')),
