@@ -94,7 +94,7 @@ OWNER_MODELS = ("audit_record", "api_token", "recruiters_otreeserver")
 SUPERUSER_MODELS = ("auth_user", "recruiters_identity", "opponents_endpoint")
 
 
-VIEWERS, OWNERS = from_role("viewer", NOT_FOUND), from_role("owner", NOT_FOUND)
+VIEWERS, EDITORS, OWNERS = (from_role(least, NOT_FOUND) for least in ("viewer", "editor", "owner"))
 OPEN, READ = (STAFF, STAFF), (VIEWERS, ALWAYS_WRONG_METHOD)
 
 
@@ -173,6 +173,8 @@ PAGES: dict[str, tuple[Expected, Expected]] = {
         ALWAYS_WRONG_METHOD,
         {**from_role("superuser", NOT_FOUND), **expect_outcomes(viewer=REFUSED, superuser=NOT_FOUND)},
     ),
+    **named("notifying_recipient_", "changelist add", OPEN),
+    **named("notifying_recipient_", "change delete history", both(EDITORS)),
     "mturk_hit_of_study": both(VIEWERS),
     **named("mturk_hit_", "publish extend prolong expire", get_and_post("editor")),
     "mturk_hit_adopt": post_only("editor"),
@@ -343,6 +345,7 @@ class SampleData:
             "Title that is hidden", "hidden-slug", person.pseudonym, person.token, person.completion_code,
             "A1HIDDENWORKER", "hiddencode", "words that are hidden",
             "hidden.example.org", "hidden-program", "program that is hidden",
+            "notices.hidden@example.org", "hidden.example.org", "program that is hidden",
             "account that is hidden", "account of hidden", "panel that is hidden", "task that is hidden",
             str(building.match_of(person).uid)[:8],
         ]  # fmt: skip
@@ -366,6 +369,7 @@ class SampleData:
             columns="id = person\namount = amount",
         )  # fmt: skip
         study.payment_lists.create(number=1)
+        study.notice_recipients.create(address=f"notices.{label}@example.org")
         OtreeServer.objects.create(study=study.slug, addresses=f"https://{label}.example.org")
         account = Account.objects.create(title=f"account of {label}", kind="mturk", address="http://127.0.0.1:9")
         Recruitment.objects.create(study=study, account=account)
@@ -420,6 +424,7 @@ class SampleData:
             "surveys_response": lambda: self._enrolment.surveys.first(),
             "recruiters_delivery": lambda: self._enrolment.delivery,
             "recruiters_otreeserver": lambda: OtreeServer.objects.get(study=self.study.slug),
+            "notifying_recipient": lambda: self.study.notice_recipients.get(),
             "panels_panel": lambda: self.study.panel,
             "prolific_publication": lambda: self.study.publication,
             "marketplaces_account": lambda: self.account,

@@ -469,7 +469,7 @@ EMAIL_URL = env.str("EMAIL_URL", default="")
 if EMAIL_URL:
     vars().update(env.email_url("EMAIL_URL"))
 EMAIL_TIMEOUT = 10
-DEFAULT_FROM_EMAIL = env.str("EMAIL_FROM", default=f"parley@{urlsplit(SITE_URL).hostname}")
+DEFAULT_FROM_EMAIL = env.str("EMAIL_FROM", default="") or f"parley@{urlsplit(SITE_URL).hostname}"
 
 METRICS_TOKEN = env.str("METRICS_TOKEN", default="")
 """The bearer token that Prometheus needs to read /metrics; if it is empty, the page does not exist."""

@@ -67,9 +67,13 @@ class Recipients:
 
 def help_of(enrolment: Enrolment) -> Help | None:
     """Return how the participant's study offers help; None outside studies."""
-    placements = Placement.objects.select_related("version", "cell__version").defer("version__document")
+    placements = Placement.objects.select_related("version", "cell").defer("version__document")
     placement = placements.filter(enrolment=enrolment).first()
-    return None if placement is None else placement.plan.help
+    if placement is None:
+        return None
+    if placement.cell is not None:
+        placement.cell.version = placement.version  # whose plan is cached in the process
+    return placement.plan.help
 
 
 def messages_of(enrolment: Enrolment) -> list[Message]:

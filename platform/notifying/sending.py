@@ -149,8 +149,8 @@ def _mail(recipient: Recipient, troubles: Sequence[Trouble]) -> None:
     try:
         message.send()
     except smtplib.SMTPRecipientsRefused as refusal:
-        code, reply = next(iter(refusal.recipients.values()))
-        problem = _("The mail server refused this address: {reply}").format(reply=_reply(code, reply))
+        code, answer = next(iter(refusal.recipients.values()))
+        problem = _("The mail server refused this address: {reply}").format(reply=_reply(code, answer))
         raise NotSent(problem, permanent=500 <= code < 600) from None
     except smtplib.SMTPResponseException as error:
         reply = _reply(error.smtp_code, error.smtp_error)

@@ -59,7 +59,7 @@
     document.addEventListener(kind, (event) => { react(event); sendSoon(); }, { capture: true, passive: true });
   }
 
-  const field = (event) => event.target.closest?.(FIELDS);
+  const field = (event) => !event.target.closest?.("#help") && event.target.closest?.(FIELDS);   // questions to the researchers are not the page
 
   heard("keydown", (event) => {
     if (!field(event) || event.repeat || event.ctrlKey || event.metaKey || event.altKey) return;

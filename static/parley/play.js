@@ -208,7 +208,8 @@ function tick() {
   left = Math.max(0, Math.round((deadline - Math.max(now, heldUntil)) / 1000));
   write(clock.firstElementChild, clock.dataset[stopped ? connection.failure : held ? "heldWords" : extended ? "extra" : "time"]);
   write(clock.lastElementChild, asTime(left));
-  clock.classList.toggle("brief", !stopped && !extended);
+  clock.classList.toggle("brief", !stopped && (held || !extended));
+  clock.classList.toggle("held", held);
   clock.classList.toggle("short", !stopped && (extended || left <= 30));
   for (const mark of [10, 30]) if (before > mark && left <= mark && !stopped) announce(`${left} ${announcer.dataset.left}`);
   if (left === 0 && Date.now() - lastRequestAt > SOON) sync();
