@@ -48,8 +48,8 @@
     const fresh = message.lines.filter((line) => line.number > seen);
     const confirmed = new Set(fresh.map((line) => line.key));
     unsent = unsent.filter((line) => !confirmed.has(line.key));
-    note.textContent = message.note ?? "";
     if (message.refused) refuse(message.refused);
+    else if (Date.now() >= pausedUntil) note.textContent = message.note ?? "";
     keep();
     for (const line of fresh) list.append(shown(line));
     seen = fresh.at(-1)?.number ?? seen;
