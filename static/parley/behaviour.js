@@ -59,7 +59,7 @@
     document.addEventListener(kind, (event) => { react(event); sendSoon(); }, { capture: true, passive: true });
   }
 
-  const field = (event) => event.target.closest?.(FIELDS);
+  const field = (event) => !event.target.closest?.("#chat") && event.target.closest?.(FIELDS);   // a chat answers nothing
 
   heard("keydown", (event) => {
     if (!field(event) || event.repeat || event.ctrlKey || event.metaKey || event.altKey) return;
