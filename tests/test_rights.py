@@ -344,8 +344,7 @@ class SampleData:
         self.hidden_texts = [
             "Title that is hidden", "hidden-slug", person.pseudonym, person.token, person.completion_code,
             "A1HIDDENWORKER", "hiddencode", "words that are hidden",
-            "hidden.example.org", "hidden-program", "program that is hidden",
-            "notices.hidden@example.org", "hidden.example.org", "program that is hidden",
+            "notices.hidden@example.org", "hidden.example.org", "hidden-program", "program that is hidden",
             "account that is hidden", "account of hidden", "panel that is hidden", "task that is hidden",
             str(building.match_of(person).uid)[:8],
         ]  # fmt: skip

@@ -97,8 +97,10 @@ def page(match: Match, role: str) -> dict[str, Any]:
         return {}
     shown = panel(match, settings, role)
     seen = shown["lines"][-1]["number"] if shown["lines"] else 0
+    tells = settings.mediator is not None and not match.blind
     return {
         "chat": {**shown, "seen": seen},
+        "mediator": _("{name} is a computer program.").format(name=name_of(match, settings, MEDIATOR)) if tells else "",
         "partners": partners(match, settings, role),
         "characters": settings.characters,
     }

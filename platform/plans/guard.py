@@ -43,6 +43,7 @@ def _of_plan(plan: Plan) -> Iterator[Fault]:
     for number, stage in enumerate(plan.journey):
         yield from _partners(stage, f"journey.{number}")
     yield from _unequal_knowledge(plan)
+    yield from _silent_programs(plan)
 
 
 def _texts_in(node: Json, path: str = "") -> list[tuple[str, str]]:
@@ -93,10 +94,13 @@ def _partners(stage: stages.Stage, at: str) -> Iterator[Fault]:
 
 
 def _silent_programs(plan: Plan) -> Iterator[Fault]:
-    """Yield agents that never write in a chat of a blind study."""
+    """Yield players that never write in the chat of a blind study."""
     for game in plan.games() if plan.told.others == "none" else ():
-        for label in game.agent_labels() if game.chat else ():
-            if plan.agents[label].script is not None or (game.chat and game.chat.models.speaks == "never"):
+        if (chat := game.chat) is None:
+            continue
+        mediator = chat.mediator.agent if chat.mediator else None
+        for label in game.agent_labels():
+            if label != mediator and (plan.agents[label].script is not None or chat.models.speaks == "never"):
                 words = _("“{label}” never writes in the chat, which may show participants that it is a program.")
                 yield Fault(f"agents.{label}", words.format(label=label))
 

@@ -3,7 +3,7 @@
 // A message keeps its key until the server confirms it, also across reloads, so sending it again is harmless.
 "use strict";
 {
-  const box = document.getElementById("chat"), list = box.querySelector("ol"), form = box.querySelector("form");
+  const box = document.getElementById("chat"), log = box.querySelector(".log"), list = log.firstElementChild, form = box.querySelector("form");
   const { text: area, to } = form.elements, model = box.querySelector("template").content.firstElementChild;
   const note = box.querySelector("[data-note]"), unread = box.querySelector("[data-unread]"), start = box.querySelector("[data-begins-in]");
   const PLACE = `parley ${token} chat ${STEP}`, EVERY = 5000, WITHOUT_SOCKET = 3000, LOST = 5000;
@@ -48,8 +48,8 @@
     const fresh = message.lines.filter((line) => line.number > seen);
     const confirmed = new Set(fresh.map((line) => line.key));
     unsent = unsent.filter((line) => !confirmed.has(line.key));
-    note.textContent = message.note ?? "";
     if (message.refused) refuse(message.refused);
+    else if (Date.now() >= pausedUntil) note.textContent = message.note ?? "";
     keep();
     for (const line of fresh) list.append(shown(line));
     seen = fresh.at(-1)?.number ?? seen;
@@ -59,7 +59,7 @@
     form.hidden = closed;
     setStart(message.begins);
     showUnsent();
-    if (fresh.length) list.scrollTop = list.scrollHeight;
+    if (fresh.length) log.scrollTop = log.scrollHeight;
     next();
   }
 
@@ -134,7 +134,7 @@
     area.value = "";
     keep();
     showUnsent();
-    list.scrollTop = list.scrollHeight;
+    log.scrollTop = log.scrollHeight;
     area.focus();
     next();
   });
@@ -149,7 +149,7 @@
     if (!box.open) return;
     news = 0;
     unread.hidden = true;
-    list.scrollTop = list.scrollHeight;
+    log.scrollTop = log.scrollHeight;
   });
 
   document.addEventListener("parley:chat", (event) => receive(event.detail));
@@ -167,5 +167,5 @@
   if (matchMedia("(max-width: 40rem)").matches && box.dataset.begins === undefined) box.open = false;
   setStart(box.dataset.begins === undefined ? null : Number(box.dataset.begins));
   showUnsent();
-  list.scrollTop = list.scrollHeight;
+  log.scrollTop = log.scrollHeight;
 }
