@@ -45,8 +45,8 @@ def session_for(study: Study, key: str, code: str = "") -> Session | None:
     It is the one that they came to, the one of the code, the next one that waits, or one that has just started; never
     one in which they have already begun.
     """
-    mine = Attendance.objects.filter(session__study=study, session__ended_at=None, key=key, left_at=None)
-    mine = {each.session_id: each for each in mine}
+    attended = Attendance.objects.filter(session__study=study, session__ended_at=None, key=key, left_at=None)
+    mine = {each.session_id: each for each in attended}
     sessions = [
         session
         for session in study.sessions.filter(ended_at=None)
