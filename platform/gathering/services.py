@@ -233,6 +233,5 @@ def sweep() -> None:
         elif session.started_at is not None and _is_open(session):
             fill(session)
         elif session.started_at is not None:
-            playing = session.attendances.exclude(enrolment=None).exclude(enrolment__state__in=ENDED)
-            if not playing.exists():
+            if not holding(session).exclude(enrolment__state__in=ENDED).exists():
                 Session.objects.filter(pk=session.pk).update(ended_at=timezone.now())
