@@ -60,6 +60,12 @@ def session_for(study: Study, key: str, code: str = "") -> Session | None:
     )
 
 
+def admitted(study: Study, key: str) -> Attendance | None:
+    """Return the attendance of somebody who may begin now; None if they may not. At the start, everybody asks this."""
+    mine = Attendance.objects.filter(session__study=study, key=key, left_at=None, enrolment=None)
+    return mine.filter(admitted_at__isnull=False, heard_at__gte=timezone.now() - KEPT).first()
+
+
 def _is_open(session: Session) -> bool:
     return session.admits_until is None or timezone.now() < session.admits_until
 
@@ -232,6 +238,5 @@ def sweep() -> None:
             start(session)
         elif session.started_at is not None and _is_open(session):
             fill(session)
-        elif session.started_at is not None:
-            if not holding(session).exclude(enrolment__state__in=ENDED).exists():
-                Session.objects.filter(pk=session.pk).update(ended_at=timezone.now())
+        elif session.started_at is not None and not holding(session).exclude(enrolment__state__in=ENDED).exists():
+            Session.objects.filter(pk=session.pk).update(ended_at=timezone.now())

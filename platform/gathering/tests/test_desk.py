@@ -80,7 +80,7 @@ def test_an_editor_creates_a_session_and_is_led_to_its_screen(study):
 )
 def test_what_cannot_be_is_said_at_the_field_and_nothing_is_created(study, owner, wrong, told):
     page = owner.post(f"/admin/sessions/{study.pk}/", fields(**wrong))
-    assert (page.status_code, told in text_of(page)) == (422, True)
+    assert (page.status_code, told in text_of(page)) == (400, True)
     assert not study.sessions.exists()
 
 
