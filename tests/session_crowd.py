@@ -14,10 +14,12 @@ import httpx
 from django.utils import timezone
 
 from config.supervisor import Stack
+from gathering import services
 from gathering.models import Session
 from studies.models import Study
 from studies.tests import kit
 from tests.players import socket_of
+from tests.visitors import Visitor, arrived_participant
 
 PATIENCE = 120.0
 ARRIVALS_PER_SECOND = 20
@@ -45,6 +47,28 @@ def plan_session(slug: str, places: int, seconds: float) -> list[str]:
     starts_at = timezone.now() + timedelta(seconds=seconds)
     session = Session.objects.create(study=Study.objects.get(slug=slug), places=places, starts_at=starts_at, grace=0)
     return [f"/join/{slug}/?session={session.code}", str(starts_at.timestamp())]
+
+
+def fill_room(code: str, people: int) -> None:
+    """Let people come to a session, take numbered seats, start, and play to the end; their pay is in the ledger."""
+    session = Session.objects.get(code=code)
+    room = [services.attend(session, f"key {n}", label=session.labels[n]) for n in range(people)]
+    services.start(session)
+    for number, attendance in enumerate(room):
+        enrolment = arrived_participant(session.study, f"worker {number}")
+        services.begun(attendance, enrolment)
+        visitor = Visitor(enrolment)
+        visitor.client.defaults["HTTP_HOST"] = "localhost"
+        visitor.walk_to("match")
+        alice = 9_990 - 1_000 * (number % 4)
+        visitor.move(alice_gain=str(alice), bob_gain=str(10_000 - alice))
+        visitor.let_agent_answer()
+        visitor.send()
+
+
+def sessions_path(slug: str) -> str:
+    """Return the path of the study's sessions."""
+    return f"/admin/sessions/{Study.objects.get(slug=slug).pk}/"
 
 
 def crowd(stack: Stack, slug: str, people: int, places: int) -> Started:
