@@ -188,6 +188,10 @@ PAGES: dict[str, tuple[Expected, Expected]] = {
     **named("panels_panel_", "of lists", get_only("viewer")),
     **named("panels_panel_", "make download", post_only("owner")),
     **named("panels_panel_", "paid take_back", get_and_post("owner")),
+    "sessions:page": (VIEWERS, from_role("editor", REFUSED)),
+    **named("sessions:", "session now projector results", READ),
+    **named("sessions:", "start call_off free", act("editor")),
+    "sessions:receipts": act("owner"),
     **named("paydesk:", "page row", READ),
     "paydesk:finance": act("editor"),
     **named(
@@ -306,6 +310,7 @@ UNTESTED_URLS = {
 
 
 OTHER_URL_PARTS = {
+    "code": "SEEN22",
     "cell": "1",
     "game": "bargaining",
     "edit": "1",
@@ -369,6 +374,7 @@ class SampleData:
         )  # fmt: skip
         study.payment_lists.create(number=1)
         study.notice_recipients.create(address=f"notices.{label}@example.org")
+        study.sessions.create(code=f"{label[:4]}22".upper(), places=1)
         OtreeServer.objects.create(study=study.slug, addresses=f"https://{label}.example.org")
         account = Account.objects.create(title=f"account of {label}", kind="mturk", address="http://127.0.0.1:9")
         Recruitment.objects.create(study=study, account=account)
@@ -460,7 +466,8 @@ class SampleData:
                 return str(self._enrolment.pk)
             if name == "uid" and url.name.startswith("paydesk:"):
                 return str(self._enrolment.ledger.first().uid)
-            if url.name.startswith(("monitoring:", "paydesk:")) or name == "study_id":
+            is_of_session = url.name.startswith("sessions:") and name == "pk"
+            if url.name.startswith(("monitoring:", "paydesk:")) or is_of_session or name == "study_id":
                 return str(self.study.pk)
             if name == "collection_id":
                 return str(self.collection.pk)

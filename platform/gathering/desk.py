@@ -94,7 +94,7 @@ def page(request: HttpRequest, study: Study) -> HttpResponse:
         "form": form,
         "may_change": may_change,
     }
-    return TemplateResponse(request, "admin/gathering/page.html", context, status=422 if form.errors else 200)
+    return TemplateResponse(request, "admin/gathering/page.html", context, status=400 if form.errors else 200)
 
 
 def _starts(session: Session) -> str:

@@ -36,13 +36,15 @@ def admit(request: HttpRequest, study: Study, arrival: Arrival) -> HttpResponse 
     Raises:
         EntryRefused: no session admits them.
     """
+    browser = _browser_of(request, study)
+    who = f"{arrival.recruiter}/{arrival.worker}/{arrival.proof}" if arrival.proof else f"browser/{browser}"
+    key = salted_hmac("gathering.key", who, algorithm="sha256").hexdigest()
+    if (attendance := services.admitted(study, key)) is not None:
+        return partial(services.begun, attendance)
     if not services.holds_sessions(study):
         return None
     version = study.latest_version()
     enrolling.refuse_closed(study, version)
-    browser = _browser_of(request, study)
-    who = f"{arrival.recruiter}/{arrival.worker}/{arrival.proof}" if arrival.proof else f"browser/{browser}"
-    key = salted_hmac("gathering.key", who, algorithm="sha256").hexdigest()
     session = services.session_for(study, key, request.GET.get("session", "").strip().upper())
     if session is None:
         raise NoSession(f"{_came_in_vain(study, key)} {_next_session(study)}".strip())

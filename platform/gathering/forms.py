@@ -53,7 +53,7 @@ class NewSession(forms.Form):
         max_length=100_000,
         widget=UnfoldAdminTextareaWidget(attrs={"rows": 4}),
         help_text=gettext_lazy(
-            "One label per line, such as PC 1, if people choose where they sit. Personal codes have labels of their own."
+            "One label per line, such as PC 1, if people choose where they sit. Personal codes have their own labels."
         ),
     )
 

@@ -25,14 +25,15 @@ class Receipt:
 
 def receipts(session: Session) -> tuple[list[Receipt], dict[str, Decimal]]:
     """Return the lines in the order of their labels, and the total of each currency."""
-    paid: dict[tuple[int, str], Decimal] = defaultdict(Decimal)
-    people = {each.enrolment_id: each for each in session.attendances.select_related("enrolment", "lab_code")}
+    paid: dict[tuple[int, str, str], Decimal] = defaultdict(Decimal)
+    labels = {each.enrolment_id: each.shown_label for each in session.attendances.select_related("lab_code")}
     rows = LedgerRow.objects.filter(enrolment__attendance__session=session).exclude(state__in=NOT_OWED)
-    for person, currency, amount in rows.values_list("enrolment", "currency", "amount"):
-        paid[person, currency] += amount
+    for person, pseudonym, currency, amount in rows.values_list(
+        "enrolment", "enrolment__pseudonym", "currency", "amount"
+    ):
+        paid[person, pseudonym, currency] += amount
     lines = [
-        Receipt(people[person].shown_label, people[person].enrolment.pseudonym, amount, currency)
-        for (person, currency), amount in paid.items()
+        Receipt(labels[person], pseudonym, amount, currency) for (person, pseudonym, currency), amount in paid.items()
     ]
     totals: dict[str, Decimal] = defaultdict(Decimal)
     for line in lines:

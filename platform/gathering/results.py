@@ -36,8 +36,8 @@ def figures(session: Session) -> list[Picture]:
     payoffs: dict[str, dict[int, list[float]]] = {}
     for (pk, role), person in seated.items():
         match = matches[pk]
-        if role in (match.payoffs or {}):
-            payoffs.setdefault(match.game, {}).setdefault(person, []).append(match.payoffs[role])
+        if (payoff := (match.payoffs or {}).get(role)) is not None:
+            payoffs.setdefault(match.game, {}).setdefault(person, []).append(payoff)
     drawn = []
     for game in sorted({match.game for match in matches.values()}, key=_title):
         for label, values in choices.get(game, {}).items():

@@ -45,8 +45,8 @@ def session_for(study: Study, key: str, code: str = "") -> Session | None:
     It is the one that they came to, the one of the code, the next one that waits, or one that has just started; never
     one in which they have already begun.
     """
-    mine = Attendance.objects.filter(session__study=study, session__ended_at=None, key=key, left_at=None)
-    mine = {each.session_id: each for each in mine}
+    attended = Attendance.objects.filter(session__study=study, session__ended_at=None, key=key, left_at=None)
+    mine = {each.session_id: each for each in attended}
     sessions = [
         session
         for session in study.sessions.filter(ended_at=None)
@@ -58,6 +58,12 @@ def session_for(study: Study, key: str, code: str = "") -> Session | None:
         key=lambda each: (each.pk not in mine, each.started_at is not None, each.starts_at or each.created_at),
         default=None,
     )
+
+
+def admitted(study: Study, key: str) -> Attendance | None:
+    """Return the attendance of somebody who may begin now; None if they may not. At the start, everybody asks this."""
+    mine = Attendance.objects.filter(session__study=study, key=key, left_at=None, enrolment=None)
+    return mine.filter(admitted_at__isnull=False, heard_at__gte=timezone.now() - KEPT).first()
 
 
 def _is_open(session: Session) -> bool:
@@ -232,7 +238,5 @@ def sweep() -> None:
             start(session)
         elif session.started_at is not None and _is_open(session):
             fill(session)
-        elif session.started_at is not None:
-            playing = session.attendances.exclude(enrolment=None).exclude(enrolment__state__in=ENDED)
-            if not playing.exists():
-                Session.objects.filter(pk=session.pk).update(ended_at=timezone.now())
+        elif session.started_at is not None and not holding(session).exclude(enrolment__state__in=ENDED).exists():
+            Session.objects.filter(pk=session.pk).update(ended_at=timezone.now())

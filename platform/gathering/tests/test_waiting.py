@@ -223,3 +223,16 @@ def test_sessions_end_when_nobody_is_in_them_any_more(study):
     services.sweep()
     session.refresh_from_db()
     assert session.status == "ended"
+
+
+def test_a_session_does_not_end_before_those_admitted_have_begun(study):
+    session = session_of(study, grace=0)
+    ann = Person(study)
+    ann.come()
+    services.start(session)
+    services.sweep()
+    assert heading_of(ann.begins()) == "Before you begin"
+    silent_begin(session)
+    services.sweep()
+    session.refresh_from_db()
+    assert session.status == "started"
