@@ -46,6 +46,10 @@ def clumsy(seat: Any) -> Any:
     return EXAMPLE(seat)
 
 
+def test_documentation_shows_the_example():
+    assert (CLIENT / "example_agent.py").read_text() in (ROOT / "docs" / "programs.md").read_text()
+
+
 def test_client_stays_small():
     lines = [line for path in (CLIENT / "parley_client").glob("*.py") for line in path.read_text().splitlines()]
     assert 0 < len(lines) <= 300

@@ -2,23 +2,31 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import time
 from concurrent.futures import Future
 from typing import Any
 
 import pytest
+from asgiref.testing import ApplicationCommunicator
 from django.contrib.auth.models import User
 from django.test import Client
 
+from config.asgi import application
+from games import registry
+from games.tests.toys import Well
+from llm_agents.replaying import differences
 from matches import agents, services
 from matches.models import Event, Match
+from matches.tests.test_consumer import Page, connections_closed, in_other_thread  # noqa: F401  (closes the sockets' connections)
 from opponents.models import Call
+from opponents.services import records_of
 from plans.asking import AgentSettings
 from programs.models import Program, ProgramTurn
 from programs.tokens import new_secret, token_of
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("as_worker")]
+pytestmark = [pytest.mark.services, pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("as_worker")]
 OFFER = {"alice_gain": 6000, "bob_gain": 4000}
 SEATS = "/api/v1/seats"
 
@@ -155,3 +163,75 @@ def test_no_token_or_secret_opens_another_seat():
     Program.objects.filter(name="mine").update(enabled=True)
     assert send(token, {"decision": "accept"})[0] == 200
     asking.result(timeout=10)
+
+
+def look_up(token: str, name: str, arguments: Any) -> tuple[int, dict[str, Any]]:
+    body = json.dumps({"name": name, "arguments": arguments})
+    response = Client().post(f"{SEATS}/{token}/tool", body, content_type="application/json")
+    return response.status_code, response.json()
+
+
+def test_lookups_and_notes_are_possible_and_recorded(monkeypatch):
+    original_get = registry.get
+    monkeypatch.setattr(registry, "get", lambda key: Well if key == "well" else original_get(key))
+    _program, secret = new_program()
+    players = {"keeper": services.Player(agent="program:mine", settings=AgentSettings(limit_seconds=30, calls=2))}
+    match = services.open_match(game="well", config={"periods": 1}, players=players, seed=1)
+
+    def turn() -> tuple[Future[None], dict[str, Any]]:
+        match.refresh_from_db()
+        asking = asked(match, "keeper")
+        return asking, seats(secret)[0]
+
+    asking, seat = turn()
+    assert {"get_yields", "get_period_number"} <= {tool["name"] for tool in seat["tools"]}
+    assert look_up(seat["token"], "get_period_number", {}) == (200, {"result": 1})
+    assert look_up(seat["token"], "dig", {})[0] == 422
+    assert look_up(seat["token"], "get_yields", {})[0] == 422, "no more than the study's calls"
+    assert send(seat["token"], {"note": "five is safe"})[0] == 200
+    asking.result(timeout=10)
+    asking, later = turn()
+    assert later["seat"] == seat["seat"] and later["turn"] > seat["turn"]
+    assert send(later["token"], {"amount": 1})[0] == 200
+    asking.result(timeout=10)
+    match.refresh_from_db()
+    assert moves_of(match, "keeper")[0]["move"] == {"note": "five is safe"}
+    looks = Call.objects.filter(purpose="look").order_by("pk")
+    assert [call.record["tools"][0]["fault"] for call in looks] == [None, "illegal"]
+    assert differences(match.configured(), match.log(), records_of(match.uid)) == []
+
+
+class Socket(Page):
+    """A program's socket."""
+
+    def __init__(self, secret: str):
+        headers = [(b"authorization", f"Bearer {secret}".encode())]
+        scope = {"path": "/api/v1/seats/", "query_string": b"", "headers": headers}
+        self.socket = ApplicationCommunicator(application, {"type": "websocket", "subprotocols": [], **scope})
+
+
+async def test_the_socket_tells_of_turns_and_takes_moves():
+    _program, secret = await in_other_thread(new_program)
+    match = await in_other_thread(match_with, "program:mine")
+    socket = Socket(secret)
+    assert await socket.connect()
+    asking = await in_other_thread(asked, match)
+    seat = await socket.next()
+    assert (seat["type"], seat["role"]) == ("seat", "bob")
+    await socket.send({"type": "move", "token": seat["token"], "move": {"decision": "perhaps"}})
+    refused = await socket.next()
+    assert (refused["type"], refused["status"], refused["tries_left"]) == ("refused", 422, 3)
+    await socket.send({"type": "tool", "token": "x", "name": "y"})
+    assert (await socket.next())["status"] == 404
+    await socket.send([])
+    assert (await socket.next())["type"] == "refused"
+    await socket.send({"type": "move", "token": seat["token"], "move": {"decision": "accept"}})
+    assert (await socket.next())["type"] == "taken"
+    await asyncio.to_thread(asking.result, 10)
+    await socket.disconnect()
+
+
+async def test_the_socket_closes_for_an_unknown_secret():
+    socket = Socket("x")
+    await socket.connect()
+    assert (await socket.socket.receive_output(5))["code"] == 4401

@@ -141,6 +141,7 @@ def _parts() -> dict[str, str]:
         "played_by": _("Played by"),
         "script": _("Script"),
         "scripts": _("Scripted players: free, no key needed"),
+        "programs": _("Programs of your own"),
         "models": _("Language models at"),
         "model_help": _("Choose from the list, or enter the name exactly as the endpoint uses it."),
         "how_asked": _("How it is asked"),
