@@ -15,13 +15,14 @@ import sys
 import time
 from typing import Any
 
-from deploy.bench import calls, collecting, datasets, groups, live, monitor, pages
+from deploy.bench import calls, collecting, datasets, groups, live, monitor, pages, scale
 
 PARTS = {
     "live": live.report,
     "pages": pages.report,
     "beside": live.report_beside,
     "groups": groups.report,
+    "scale": scale.report,
     "calls": calls.report,
     "collections": collecting.report,
     "tools": calls.report_tools,
@@ -55,6 +56,7 @@ def main() -> None:
     several("hung", [0, 50, 100], "beside: people whose model hangs")
     several("at-once", [200], "calls: concurrent calls")
     several("finished", [200, 5_000], "monitor: finished matches")
+    several("pairs", [1, 2, 1, 2], "scale: web processes, and as many workers")
     one("seconds", 30.0, "seconds measured per row")
     one("thinking", 2.0, "live, beside: mean seconds that a participant thinks")
     one("groups", 200, "groups: groups of four in the lobby")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import resource
+import signal
 import subprocess
 import sys
 import tempfile
@@ -16,6 +17,7 @@ from typing import Any, NamedTuple
 
 import psutil
 
+from config import children
 from config.postgres import PrivatePostgres
 from config.supervisor import Stack
 from deploy.bench import history
@@ -34,7 +36,7 @@ with BothStandIn({answers}, keeps_requests=False) as standin:
 
 
 @contextmanager
-def stack_on(database: str, web_processes: int = 1) -> Iterator[tuple[Stack, Mapping[str, int]]]:
+def stack_on(database: str, web_processes: int = 1, workers: int = 1) -> Iterator[tuple[Stack, Mapping[str, int]]]:
     """Run a private stack on "sqlite" or "postgres" with the study `STUDY`; yield it with its servers' process ids."""
     environment = {"SECRET_KEY": "bench", "JOINS_PER_HOUR": "1000000"}
     with ExitStack() as ending:
@@ -46,7 +48,22 @@ def stack_on(database: str, web_processes: int = 1) -> Iterator[tuple[Stack, Map
         stack = ending.enter_context(Stack(folder, web_processes=web_processes, environment=environment))
         stack.call("tests.actions.launch_endless", STUDY)
         pids = {name: pid for name, pid in stack.pids.items() if name in ("web", "worker", "redis")}
+        pids |= {
+            f"worker {number}": ending.enter_context(another_worker(stack, number)) for number in range(2, workers + 1)
+        }
         yield stack, pids | ({"database": postgres.process.pid} if postgres and postgres.process else {})
+
+
+@contextmanager
+def another_worker(stack: Stack, number: int = 2) -> Iterator[int]:
+    """Run one more worker like the stack's own; yield its process id."""
+    queues = ["-n", f"turns{number}@%h", "-P", "threads", "-c", "12", "-Q", "turns,default,payouts"]
+    command = [sys.executable, "-m", "celery", "-A", "config", "worker", *queues, "--loglevel", "warning"]
+    process = children.start(command, environment=stack.environment, log=stack.data_dir / f"worker{number}.log")
+    try:
+        yield process.pid
+    finally:
+        children.stop(process, stop_signal=signal.SIGTERM, patience=15)
 
 
 @contextmanager
@@ -159,6 +176,12 @@ class Measured:
     @property
     def seconds(self) -> float:
         return self.until - self.since
+
+    @property
+    def cost(self) -> str:
+        """CPU milliseconds per move: of all processes, and of each."""
+        each = {name: 1000 * used / max(self.moves, 1) for name, used in self.cpu.items()}
+        return f"{sum(each.values()):.1f} ({', '.join(f'{name} {cost:.1f}' for name, cost in each.items())})"
 
     @property
     def rate(self) -> float:

@@ -33,9 +33,7 @@ def report(options: argparse.Namespace) -> None:
             for number, thinking in [*((number, options.thinking) for number in options.workers), HURRIED]:
                 size = {"workers": number, "thinking": thinking, "seconds": options.seconds}
                 measured = asyncio.run(players.run(stack.url, JOIN, **size, pids={**pids, "client": os.getpid()}))
-                per_move = {name: 1000 * used / max(measured.moves, 1) for name, used in measured.cpu.items()}
-                share = ", ".join(f"{name} {cost:.1f}" for name, cost in per_move.items())
-                costs = [f"{sum(per_move.values()):.1f} ({share})", memory(*pids.values()).unshared]
+                costs = [measured.cost, memory(*pids.values()).unshared]
                 table.row(database, number, f"{thinking:g} s", *_moves(measured), *costs, errors=measured.errors)
 
 

@@ -49,6 +49,13 @@ def work_done() -> dict[str, float]:
     }
 
 
+def connections() -> int:
+    """Return the database's connections without this one."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT count(*) - 1 FROM pg_stat_activity WHERE backend_type = 'client backend'")
+        return int(cursor.fetchone()[0])
+
+
 def long_match(url: str, game: str, periods: int) -> list[float]:
     """Play one match by calling tools at `url`; return the CPU seconds of this process for each period."""
     announce.queue_turn = lambda match, turn: None  # no worker other than this process
