@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import time
+from functools import partial
 
 from config.supervisor import Stack
 from deploy.bench.kit import Measured, Table, stack_on
@@ -25,20 +26,14 @@ def report(options: argparse.Namespace) -> None:
         with stack_on("postgres", web_processes=number, workers=number) as (stack, pids):
             stack.call("tests.actions.launch_endless", SLUG, DELAYED)
             size = {"workers": PEOPLE, "thinking": options.thinking, "seconds": options.seconds}
-            counting = _Connections(stack)
-            measured = asyncio.run(players.run(stack.url, f"/join/{SLUG}/", **size, pids=pids, beside=counting.watch))
-            cells = [measured.moves / measured.seconds, *measured.milliseconds(0.5, 0.95), measured.cost]
-            table.row(number, *cells, counting.most, errors=measured.errors)
+            counts = [0]
+            beside = partial(_count_connections, stack, counts)
+            measured = asyncio.run(players.run(stack.url, f"/join/{SLUG}/", **size, pids=pids, beside=beside))
+            cells = [*measured.moving(0.5, 0.95), measured.cost, max(counts)]
+            table.row(number, *cells, errors=measured.errors)
 
 
-class _Connections:
-    """The largest number of the database's connections, looked at once a second."""
-
-    def __init__(self, stack: Stack):
-        self.stack, self.most = stack, 0
-
-    async def watch(self, measured: Measured) -> None:
-        while time.monotonic() < measured.until:
-            now = await asyncio.to_thread(self.stack.call, "deploy.bench.study.connections")
-            self.most = max(self.most, now)
-            await asyncio.sleep(1)
+async def _count_connections(stack: Stack, counts: list[int], measured: Measured) -> None:
+    while time.monotonic() < measured.until:
+        counts.append(await asyncio.to_thread(stack.call, "deploy.bench.study.connections"))
+        await asyncio.sleep(1)
