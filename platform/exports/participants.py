@@ -135,7 +135,6 @@ def _related(*, logs: bool) -> list[str | Prefetch]:
     return [
         "version",
         "cell",
-        "enrolment__visits",
         "enrolment__verdicts",
         "enrolment__surveys",
         "enrolment__page_views",
@@ -147,7 +146,6 @@ def _related(*, logs: bool) -> list[str | Prefetch]:
         *events,
         Prefetch("enrolment__seats__match__seats", Seat.objects.select_related("enrolment__identity")),
         "enrolment__seats__match__seats__enrolment__verdicts",
-        "enrolment__seats__match__seats__enrolment__visits",
         "enrolment__seats__match__seats__enrolment__seats",
     ]
 
@@ -401,7 +399,7 @@ class Participant:
     def seconds(self) -> dict[str, float]:
         """Seconds between showing and answering the steps, by label; without those that were not answered."""
         durations: dict[str, float] = {}
-        for visit in self.enrolment.visits.all():
+        for visit in self.enrolment.visits:
             if visit.answered_at is not None:
                 label = step_label(self.enrolment.steps[visit.position])
                 passed = (visit.answered_at - visit.shown_at).total_seconds()
@@ -548,9 +546,7 @@ class PlayedMatch:
         person = self.seats[role].enrolment
         if person is None or not (disclosed := disclosure.recorded_disclosure(person)):
             return {}
-        consent_times = [
-            visit.answered_at for visit in person.visits.all() if visit.kind == "consent" and visit.answered_at
-        ]
+        consent_times = [visit.answered_at for visit in person.visits if visit.kind == "consent" and visit.answered_at]
         return {**disclosed, "at": consent_times[0] if consent_times else None}
 
     @property
@@ -775,7 +771,7 @@ def facts_of(enrolment: Enrolment, cutoff: datetime) -> gate.ParticipantFacts:
         state=gate.IN_PROGRESS if ended_after_cutoff else str(enrolment.state),
         checks_asked=frozenset(check for check, _stage in asked),
         verdicts={check: check not in failed for check, _stage in answered if check in failed or check not in missing},
-        steps_answered=frozenset(visit.kind for visit in enrolment.visits.all() if visit.answered_at),
+        steps_answered=frozenset(visit.kind for visit in enrolment.visits if visit.answered_at),
         began=any(True for _seat in enrolment.seats.all()),
     )
 

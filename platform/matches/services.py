@@ -134,11 +134,13 @@ def open_match(
     texts: Mapping[str, Any] | None = None,
     timers: Mapping[str, Any] | None = None,
     budget_of: str = "",
+    shown_to: Role | None = None,
 ) -> Match:
     """Seat the players and open their first turn.
 
     Args:
         budget_of: what its models' calls are charged to, such as "study:trust-1".
+        shown_to: the participant whose page shows the first question now, if it is theirs.
 
     Raises:
         GameError: the configuration is not playable.
@@ -176,6 +178,8 @@ def open_match(
     change = Change.opening(match, play, events, line_up.agents)
     if match.driven:
         _let_scripts_play(change)
+    if shown_to in change.turns:
+        change.mark_shown(shown_to, change.now)
     change.create()
     Seat.objects.bulk_create(seats)
     cache_players(match, configured, line_up._replace(match_id=match.pk))

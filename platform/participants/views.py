@@ -66,7 +66,7 @@ def page(request: HttpRequest, token: str) -> HttpResponse:
         try:
             return handle(request, token, prepared=False)
         except services.Unprepared as unprepared:
-            services.prepare_steps(unprepared.enrolment)
+            services.prepare_step(unprepared.enrolment)
             return handle(request, token, prepared=True)
     except Enrolment.DoesNotExist:
         return _invalid_link(request)

@@ -265,6 +265,8 @@ def walk_to_lobby(enrolment: Enrolment) -> Enrolment:
         answers = {"consent": "yes", "agree": "yes", "name": "Kim", "display_name": "Kim"}
         people.answer_step(enrolment_id=enrolment.pk, position=enrolment.position, data=answers)
         enrolment.refresh_from_db()
+    people.show_step(enrolment_id=enrolment.pk)
+    enrolment.refresh_from_db()
     return enrolment
 
 
