@@ -10,7 +10,6 @@ from django.urls import reverse_lazy
 from django.utils.translation import gettext_lazy as _
 
 from games.tokens import colour
-from marketplaces import kinds
 
 
 def _item(title: Any, icon: str, model: str) -> dict[str, Any]:
@@ -94,11 +93,7 @@ UNFOLD: dict[str, Any] = {
                     _item(_("Participants"), "group", "participants_enrolment"),
                     _item(_("Problem reports"), "report", "participants_problemreport"),
                     _item(_("Ledger"), "payments", "payouts_ledgerrow"),
-                    *(
-                        _item(entry.title, entry.icon, entry.model)
-                        for kind in kinds.every()
-                        if (entry := kind.listed) is not None
-                    ),
+                    _item(_("Offers on marketplaces"), "campaign", "marketplaces_offer"),
                 ],
             },
             {

@@ -1,5 +1,5 @@
 """What a marketplace's folder does, by its modules: say who a participant is and where they go back to (`Visiting`),
-offer a study (`Recruiting`), decide (`Deciding`), and pay (`Paying`).
+offer a study (`Recruiting`, `Selling`), decide (`Deciding`), and pay (`Paying`).
 """
 
 from __future__ import annotations
@@ -12,14 +12,18 @@ from typing import TYPE_CHECKING, Any, Protocol
 from django.utils.functional import Promise
 
 if TYPE_CHECKING:
-    from marketplaces.models import Account, Recruitment, Submission
+    from django.http import HttpRequest
+
+    from marketplaces.models import Account, Offer, Recruitment, Submission
+    from marketplaces.offers import Price
     from participants.models import Enrolment
     from participants.returning import ReturnInstructions
     from payouts.payers import Payer
+    from plans.pay import PayRule
     from recruiters.arrivals import Arrival, Link
     from recruiters.models import Identity
     from studies.admin.acts import Act
-    from studies.models import Study
+    from studies.models import Study, Version
 
 
 @dataclass(frozen=True)
@@ -63,31 +67,75 @@ class Recruiting(Protocol):
 
     CHANGES: Mapping[str, tuple[str, str]]
 
-    def offered(self, recruitment: Recruitment) -> list[Any]:
-        """Return the study's tasks or studies there, the newest first; each has an `account_id`."""
+    def ready(self, study: Study) -> tuple[Version, PayRule, Account]:
+        """Return what can be offered: the launched version, its pay rule and the account. Raise NotPossible."""
 
-    def state_of(self, offers: list[Any]) -> str:
-        """Return their state as last reported, in a few words."""
+    def create(self, study: Study, *, address: str, by: Any, terms: Mapping[str, Any], **offer: Any) -> Offer:
+        """Make a draft, with the fields of `Offer` and the terms that a researcher chose."""
 
-    def is_due(self, offer: Any, status: str) -> bool:
+    def price_of(self, offer: Offer) -> Price:
+        """Return what publishing it costs; nothing is stored."""
+
+    def publish(self, offer: Offer) -> None:
+        """Offer a draft to participants."""
+
+    def state_of(self, offers: list[Offer]) -> str:
+        """Return their status as last reported, in a few words."""
+
+    def is_due(self, offer: Offer, status: str) -> bool:
         """Return whether it has to be changed for the study to have this status."""
 
-    def change(self, offer: Any, status: str) -> None:
+    def change(self, offer: Offer, status: str) -> None:
         """Change it."""
 
-    def places_of(self, offer: Any) -> int:
+    def places_of(self, offer: Offer) -> int:
         """Return the number of its places; 0 if none can be added."""
 
-    def add_places(self, offer: Any, number: int) -> None:
+    def add_places(self, offer: Offer, number: int) -> None:
         """Offer more places."""
 
-    def adopt(self, study: Study, account: Account, *, key: str, address: str, by: Any) -> Any:
-        """Link what was created on the marketplace itself to the study; return it.
+    def id_of(self, typed: str) -> str:
+        """Return the identifier that a researcher typed. Raise NotPossible if it cannot be one."""
+
+    def adopt(self, study: Study, account: Account, *, key: str, address: str, by: Any) -> Offer:
+        """Link what was created on the marketplace itself to the study.
 
         Args:
             key: its identifier there.
             address: of the study's entry page, as participants' browsers reach it.
         """
+
+
+class Selling(Protocol):
+    """How the admin shows its offers: a folder's module `desk`.
+
+    Attributes:
+        ACTS: the actions on an offer, by name.
+        COLOURS: of labels, by status.
+        NOTICE: a template above everything; "" for none.
+        MANY: whether a study may have several offers.
+        LINK: what is appended to the study's address there.
+        IMPORT: what to know before importing; {link} is the study's link there.
+    """
+
+    ACTS: Mapping[str, Act]
+    COLOURS: Mapping[str, str]
+    NOTICE: str
+    MANY: bool
+    LINK: str
+    IMPORT: str | Promise
+
+    def form_of(self, request: HttpRequest, study: Study, version: Version, account: Account, address: str) -> Any:
+        """Return the form for an offer, whose `offer()` returns arguments of `Recruiting.create`."""
+
+    def facts_of(self, offer: Offer) -> list[tuple[Any, Any]]:
+        """Return what is known about an offer, with titles."""
+
+    def note_on(self, offer: Offer) -> str:
+        """Return what a researcher has to know about its status; "" if nothing."""
+
+    def recruits(self, offer: Offer) -> bool:
+        """Return whether participants may still come through it."""
 
 
 class Deciding(Protocol):
@@ -144,6 +192,10 @@ def visiting(kind: str) -> Visiting:
 
 def recruiting(kind: str) -> Recruiting:
     return _module(kind, "publishing")
+
+
+def selling(kind: str) -> Selling:
+    return _module(kind, "desk")
 
 
 def deciding(kind: str) -> Deciding:

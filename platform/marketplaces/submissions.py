@@ -294,8 +294,3 @@ def rejection(form: Any, rules: Iterable[Any], **more: Any) -> Act:
         harmful=True,
         **more,
     )
-
-
-NO_DECISION = decision(
-    "", lambda given: None, "", explains="", hindrance=lambda submission: _("This marketplace has no such decision.")
-)
