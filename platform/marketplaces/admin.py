@@ -177,7 +177,7 @@ class AccountAdmin(MembersPage):
         """Send one request to the marketplace's API that changes nothing there."""
         account = self.seen(request, object_id, role=Role.EDITOR)
         try:
-            message, level = modules.check(account), messages.SUCCESS
+            message, level = modules.client(account.kind).check(account), messages.SUCCESS
         except MarketplaceError as error:
             message, level = str(error), messages.ERROR
         self.record_action(request, account, Action.TRIED, message, {"answered": level == messages.SUCCESS})

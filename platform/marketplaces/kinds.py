@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from pathlib import Path
-from typing import Any
 
 from django.utils.functional import Promise
 
@@ -93,11 +92,6 @@ def get(key: str) -> Kind:
     if key not in keys():
         raise KeyError(key)
     return import_module(f"marketplaces.{key}.kind").KIND
-
-
-def terms(key: str) -> Any:
-    """Return the module of a marketplace with the `Status` and `Terms` of its offers."""
-    return import_module(f"marketplaces.{key}.terms")
 
 
 def every() -> list[Kind]:

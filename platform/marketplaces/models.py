@@ -15,7 +15,7 @@ from django.utils.translation import gettext_lazy as _
 from django.views.decorators.debug import sensitive_variables
 
 import sealing
-from marketplaces import kinds
+from marketplaces import kinds, modules
 from participants.models import Enrolment
 from recruiters.models import Identity
 from rights.models import Membership
@@ -171,12 +171,12 @@ class Offer(models.Model):
 
     @property
     def status_label(self) -> str:
-        return str(kinds.terms(self.account.kind).Status(self.status).label)
+        return str(modules.terms(self.account.kind).Status(self.status).label)
 
     @property
     def terms(self) -> Any:
         """What its marketplace alone has: its `terms.Terms`."""
-        return kinds.terms(self.account.kind).Terms.model_validate(self.terms_stored)
+        return modules.terms(self.account.kind).Terms.model_validate(self.terms_stored)
 
     def keep(self, *, terms: Mapping[str, Any] | None = None, **fields: Any) -> None:
         """Save these fields and terms alone, so that other processes' changes to other fields are kept."""

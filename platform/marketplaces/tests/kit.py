@@ -17,7 +17,7 @@ from django.test import Client
 from django.utils import timezone
 
 from exports.tests import building
-from marketplaces import comparing, kinds, modules, syncing
+from marketplaces import comparing, modules, syncing
 from marketplaces.models import Account, Offer, Recruitment, Submission
 from marketplaces.mturk import client as mturk
 from marketplaces.mturk import standin as mturk_standin
@@ -113,7 +113,7 @@ class Stage:
     def draft(self, **offer: Any) -> Offer:
         """Make a draft with the usual fields and terms, changed by these."""
         values = {**self.usual, **offer}
-        own = kinds.terms(self.kind).Terms.model_fields
+        own = modules.terms(self.kind).Terms.model_fields
         terms = {name: values.pop(name) for name in list(values) if name in own}
         recruiting = modules.recruiting(self.kind)
         return recruiting.create(self.study, address=ENTRY_ADDRESS, by=None, terms=terms, **values)

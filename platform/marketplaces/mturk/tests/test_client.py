@@ -23,7 +23,7 @@ pytestmark = pytest.mark.django_db
 
 def test_balance_is_returned(staged):
     assert staged.requester.balance() == Decimal("10000.00")
-    assert "$10,000.00" in modules.check(staged.account)
+    assert "$10,000.00" in modules.client("mturk").check(staged.account)
 
 
 @pytest.mark.parametrize(

@@ -126,10 +126,12 @@ def test_repeated_request_adds_places_once(desk):
 
 def test_connection_test_shows_the_balance_and_no_token(desk):
     account = desk.account
-    assert modules.check(account) == ("Prolific accepts the token. Balance: “Stand-in workspace” has 10000.00 USD.")
+    assert modules.client("prolific").check(account) == (
+        "Prolific accepts the token. Balance: “Stand-in workspace” has 10000.00 USD."
+    )
     account.keep_credentials({"token": "wrong-token"})
     with pytest.raises(MarketplaceError, match="does not accept") as error:
-        modules.check(account)
+        modules.client("prolific").check(account)
     assert "wrong-token" not in str(error.value) and TOKEN not in str(error.value)
 
 
