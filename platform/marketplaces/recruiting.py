@@ -85,8 +85,7 @@ class AtMarketplace:
 def adopt(study: Study, kind: str, *, typed: str, address: str, by: Any) -> Offer:
     """Link what was created on the marketplace itself to the study, by the identifier that was typed.
 
-    Raises:
-        NotPossible, MarketplaceError
+    Raise NotPossible or MarketplaceError.
     """
     account, there = account_of(study, kind), modules.recruiting(kind)
     key = there.id_of(typed)

@@ -143,8 +143,7 @@ def identity_of(submission: Submission) -> Identity:
 def refuse_unless(submission: Submission, status: str, refusal: str = "") -> None:
     """Ask the marketplace for a submission's status, record it, and refuse any other than this one.
 
-    Raises:
-        NotPossible, MarketplaceError
+    Raise NotPossible or MarketplaceError.
     """
     report = modules.deciding(submission.account.kind).fetch(submission)
     row = record(submission.study, submission.account, submission.task, report)

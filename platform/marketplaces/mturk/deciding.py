@@ -106,8 +106,7 @@ def _is_absent(enrolment: Enrolment, hit: Offer, asked_at: datetime) -> bool:
 def sync_qualifications(account: Account, game: str, requester: Requester) -> None:
     """Grant the game's qualifications to workers who began to play it; remove them when the rest period is over.
 
-    Raises:
-        MarketplaceError
+    Raise MarketplaceError.
     """
     for own in Qualification.objects.filter(account=account, game=game):
         _grant_to_starters(own, requester)

@@ -51,8 +51,7 @@ _SAFE = "/%:@!$&'()*+,;=~-._"
 def ready(study: Study) -> tuple[Version, PayRule, Account]:
     """Return the launched version, its pay rule, whose base pay is the reward, and the account to publish with.
 
-    Raises:
-        NotPossible
+    Raise NotPossible.
     """
     version, rule, account = offers.ready(study, KEY, statuses=(Study.Status.LAUNCHED, Study.Status.PAUSED))
     if rule.currency != CURRENCY:
@@ -184,8 +183,7 @@ def requirements(hit: Offer, requester: Requester) -> list[dict[str, Any]]:
 def qualification_of(account: Account, game: str, hours: int, requester: Requester) -> Qualification:
     """Return the qualification of recent players of this game; create it on mTurk if it does not exist.
 
-    Raises:
-        MarketplaceError
+    Raise MarketplaceError.
     """
     key = {"account": account, "game": game, "hours": hours}
     if (existing := Qualification.objects.filter(**key).first()) is not None:
@@ -243,11 +241,7 @@ def adopt(study: Study, account: Account, *, key: str, address: str, by: Any) ->
 
 
 def extend(hit: Offer, *, number: int, token: UUID) -> None:
-    """Add assignments to a task, so that more people can do it.
-
-    Raises:
-        MarketplaceError, NotPossible
-    """
+    """Add assignments to a task, so that more people can do it. Raise MarketplaceError or NotPossible."""
     if hit.remote_id is None:
         raise NotPossible(_("Mechanical Turk has not confirmed this task yet."))
     if hit.places < MTURK_LARGE_FROM <= hit.places + number:
@@ -260,8 +254,7 @@ def extend(hit: Offer, *, number: int, token: UUID) -> None:
 def offer_for(hit: Offer, *, hours: float) -> None:
     """Offer a task for this many hours from now on; with less than 0, only workers who have accepted it can continue.
 
-    Raises:
-        MarketplaceError
+    Raise MarketplaceError.
     """
     until = timezone.now() + timedelta(hours=hours)
     requester_of(hit.account).call("update_expiration_for_hit", HITId=str(hit.remote_id), ExpireAt=until)
@@ -271,8 +264,7 @@ def offer_for(hit: Offer, *, hours: float) -> None:
 def delete(hit: Offer) -> None:
     """Delete a finished task on mTurk once all its assignments are decided; our own record stays, marked as deleted.
 
-    Raises:
-        MarketplaceError
+    Raise MarketplaceError.
     """
     requester_of(hit.account).call("delete_hit", harmless="hitdoesnotexist", HITId=str(hit.remote_id))
     hit.keep(status=Status.DISPOSED, terms={"available": 0, "pending": 0})

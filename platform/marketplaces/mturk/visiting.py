@@ -44,8 +44,7 @@ _RETURN = gettext_lazy("Please return the task. Returning it does not count agai
 def arrive(study: str, link: Mapping[str, str]) -> Arrival:
     """Read `?workerId=&assignmentId=&hitId=[&turkSubmitTo=]`, or the preview of a task.
 
-    Raises:
-        IncompleteLink, EntryRefused
+    Raise IncompleteLink or EntryRefused.
     """
     assignment_id, worker_id, hit_id = (link.get(name, "").strip() for name in ("assignmentId", "workerId", "hitId"))
     if assignment_id == PREVIEW:

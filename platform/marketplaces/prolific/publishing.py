@@ -127,11 +127,7 @@ def _new(study: Study, account: Account, rule: PayRule, terms: Terms, **offer: A
 
 
 def workspace_of(client: Client, project: str) -> tuple[str, str]:
-    """Return the workspace that pays and its currency.
-
-    Raises:
-        NotPossible, MarketplaceError
-    """
+    """Return the workspace that pays and its currency. Raise NotPossible or MarketplaceError."""
     workspaces = list(client.rows("/workspaces/"))
     if not workspaces:
         raise NotPossible(_("The account belongs to no workspace. First create a workspace on Prolific."))
@@ -289,8 +285,7 @@ _STATUSES_AFTER = {
 def _change_status(publication: Offer, action: str) -> None:
     """Request the action; if Prolific refuses or the response is lost, the status that it then reports decides.
 
-    Raises:
-        MarketplaceError
+    Raise MarketplaceError.
     """
     client, key = client_of(publication.account), str(publication.remote_id)
     try:
@@ -315,11 +310,7 @@ def refresh(publication: Offer) -> None:
 
 
 def set_places(publication: Offer, places: int) -> None:
-    """Set the total number of places offered; repeating this changes nothing.
-
-    Raises:
-        NotPossible, MarketplaceError
-    """
+    """Set the total number of places offered; repeating this changes nothing. Raise NotPossible or MarketplaceError."""
     if publication.terms.treatments:
         raise NotPossible(_("Each treatment has its own places. Change them on Prolific."))
     if places <= publication.places:
