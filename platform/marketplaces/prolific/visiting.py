@@ -51,7 +51,7 @@ class Forged(ForgedLink):
 def arrive(study: str, link: Mapping[str, str]) -> Arrival:
     """Return who arrived; anyone who opens the link while the study is a draft on Prolific gets a preview.
 
-    Raise IncompleteLink, Forged or ExpiredLink; EntryRefused if the study is not there or Prolific's keys are unavailable.
+    Raise IncompleteLink, Forged or ExpiredLink; EntryRefused if the study or Prolific's keys are not there.
     """
     if any(link.get(name, "").startswith("{{%") for name in NAMES):
         return Arrival(KIND, worker="", proof="", preview=True)
