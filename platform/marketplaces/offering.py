@@ -58,7 +58,8 @@ class OfferAdmin(Desk, ReadOnlyAdmin):
         return target.account.get_kind_display()
 
     def facts_of(self, target: Offer) -> Sequence[str]:
-        return [f"{title}: {value}" for title, value in modules.selling(target.account.kind).facts_of(target)[:4]]
+        facts = modules.selling(target.account.kind).facts_of(target)[:3]
+        return [target.status_label, *(f"{title}: {value}" for title, value in facts)]
 
     def change_view(self, request: HttpRequest, object_id: str, *_form: Any, **_more: Any) -> HttpResponse:
         return HttpResponseRedirect(self.back_of(self.seen(request, object_id)))

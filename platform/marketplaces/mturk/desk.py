@@ -44,7 +44,7 @@ def facts_of(hit: Offer) -> list[tuple[Any, Any]]:
     )
     return [
         (_("Reward"), f"${hit.reward}"), (_("Assignments"), f"{hit.places}: {counts}"),
-        (_("Status"), hit.status_label), (_("Available until (UTC)"), until), (_("HIT ID"), hit.remote_id or "–"),
+        (_("Available until (UTC)"), until), (_("HIT ID"), hit.remote_id or "–"),
     ]  # fmt: skip
 
 

@@ -8,6 +8,7 @@ from uuid import UUID
 
 from django.http import HttpRequest
 from django.urls import reverse
+from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
@@ -69,13 +70,17 @@ def facts_of(publication: Offer) -> list[tuple[Any, Any]]:
         (_("Estimated minutes"), terms.minutes),
         (_("Links"), _("signed links only") if terms.requires_signature else _("signed and unsigned")),
         *[(title, value) for title, value in optional if value],
-        (_("Notifications from Prolific since"), (hook and hook.subscribed_at) or "–"),
-        (_("Last updated (UTC)"), publication.heard_at or "–"),
+        (_("Notifications from Prolific since"), _minute(hook and hook.subscribed_at)),
+        (_("Last updated (UTC)"), _minute(publication.heard_at)),
         (_("Internal name"), publication.reference),
         (_("Study URL"), f"{publication.address}{LINK}"),
         (_("Codes"), " · ".join(f"{title}: {terms.codes.get(ending, '')}" for title, ending in codes.items())),
         (_("Description"), publication.description),
     ]
+
+
+def _minute(time: Any) -> str:
+    return date_format(time, "Y-m-d H:i") if time else "–"
 
 
 def note_on(publication: Offer) -> str:
