@@ -32,9 +32,8 @@ from conftest import slow_except
 from exports.models import Dataset
 from exports.tests import building
 from helping.models import Message
+from marketplaces import kinds, modules
 from marketplaces.models import Account, Recruitment
-from marketplaces.mturk.models import Hit
-from marketplaces.prolific.models import Publication
 from matches.models import Match
 from opponents.models import Call, Endpoint
 from panels.models import Panel
@@ -88,7 +87,7 @@ RECORDS = (
     "studies_version", "studies_placement", "participants_enrolment", "participants_problemreport", "matches_match",
     "helping_message",
     "checks_verdict", "surveys_response", "payouts_ledgerrow", "opponents_call", "collecting_item", "piloting_pilot",
-    "recruiters_delivery", "mturk_hit", "marketplaces_submission",
+    "recruiters_delivery", "marketplaces_offer", "marketplaces_submission",
 )  # fmt: skip
 OWNER_MODELS = ("audit_record", "api_token", "recruiters_otreeserver")
 SUPERUSER_MODELS = ("auth_user", "recruiters_identity", "opponents_endpoint")
@@ -100,6 +99,11 @@ OPEN, READ = (STAFF, STAFF), (VIEWERS, ALWAYS_WRONG_METHOD)
 
 def post_only(least: str) -> tuple[Expected, Expected]:
     return BY_POST, from_role(least, REFUSED)
+
+
+def found_then_posted(least: str) -> tuple[Expected, Expected]:
+    """Return the expectations of an action that depends on its object, which is looked up first."""
+    return {**BY_POST, "staff": frozenset({NOT_FOUND})}, from_role(least, REFUSED)
 
 
 def get_only(least: str) -> tuple[Expected, Expected]:
@@ -165,6 +169,13 @@ PAGES: dict[str, tuple[Expected, Expected]] = {
     "marketplaces_recruitment_ask": post_only("editor"),
     "marketplaces_submission_worker": post_only("owner"),
     **named("marketplaces_submission_", "reject take_back ask_return pay_part", get_and_post("owner")),
+    "marketplaces_offer_of": get_only("viewer"),
+    "marketplaces_offer_offer": get_and_post("editor"),
+    "marketplaces_offer_adopt": post_only("editor"),
+    **named("marketplaces_offer_", "publish extend prolong expire places authenticity", get_and_post("editor")),
+    **named("marketplaces_offer_", "again discard find pause resume refresh hooks", found_then_posted("editor")),
+    "marketplaces_offer_dispose": get_and_post("owner"),
+    **named("marketplaces_offer_", "stop forget", found_then_posted("owner")),
     **named("matches_match_", "step screen watch watch_now", get_only("viewer")),
     **named("monitoring:", "page now", READ),
     **named("monitoring:", "pause resume", act("editor")),
@@ -175,11 +186,6 @@ PAGES: dict[str, tuple[Expected, Expected]] = {
     ),
     **named("notifying_recipient_", "changelist add", OPEN),
     **named("notifying_recipient_", "change delete history", both(EDITORS)),
-    "mturk_hit_of_study": both(VIEWERS),
-    **named("mturk_hit_", "publish extend prolong expire", get_and_post("editor")),
-    "mturk_hit_adopt": post_only("editor"),
-    "mturk_hit_again": (BY_POST, from_role("editor", REFUSED)),
-    "mturk_hit_dispose": get_and_post("owner"),
     **named("opponents_endpoint_", "try retire", (BY_POST, SUPERUSER_OBJECTS)),
     **named("panels_panel_", "changelist add", OPEN),
     "panels_panel_change": (VIEWERS, from_role("editor", REFUSED)),
@@ -206,13 +212,6 @@ PAGES: dict[str, tuple[Expected, Expected]] = {
     "paydesk:reject": (from_role("owner", REFUSED), from_role("owner", REFUSED)),
     **named("piloting_pilot_", "begin stop remove", post_only("editor")),
     "piloting_pilot_progress": get_only("viewer"),
-    "prolific_publication_changelist": OPEN,
-    **named("prolific_publication_", "add delete", (NOBODY, NOBODY)),
-    "prolific_publication_change": (VIEWERS, from_role("nobody", REFUSED)),
-    **named("prolific_publication_", "history of", both(VIEWERS)),
-    "prolific_publication_publish": get_and_post("editor"),
-    **named("prolific_publication_", "pause resume places find refresh hooks authenticity adopt", post_only("editor")),
-    **named("prolific_publication_", "stop forget", post_only("owner")),
     **named("recruiters_otreeserver_", "changelist add", OPEN),
     **named(
         "recruiters_otreeserver_",
@@ -335,8 +334,6 @@ class SampleData:
         self.hidden, self.hidden_collection = self._create_study_and_collection("hidden", "A1HIDDENWORKER")
         self.account = Account.objects.create(title="seen account", kind="mturk", address="http://127.0.0.1:9")
         Account.objects.create(title="account that is hidden", kind="mturk", address="http://127.0.0.1:9")
-        self._create_publication(self.study, self.account)
-        self._create_publication(self.hidden, self.account)
         self.draft = kit.new_study("seen-draft", title="Seen draft")
         for role in Role:
             for target in (self.study, self.collection, self.draft, self.account):
@@ -381,14 +378,20 @@ class SampleData:
         for role, user in self.user.items():
             if label == "seen" and role in Role.values:
                 give(account, user=user, role=Role(role), by=None)
-        task = Hit.objects.create(
-            study=study, account=account, title=f"task that is {label}", hit_id=f"3{label}", reward=1, assignments=1,
-            lifetime=60, duration=60, auto_approval=60,
-        )  # fmt: skip
-        study.submissions.create(
-            account=account, task=task.hit_id, key=f"3A{label}", status="AWAITING REVIEW", whose="ours",
-            enrolment=person, submitted_at=timezone.now(),
-        )  # fmt: skip
+        other_account = Account.objects.create(title=f"other account of {label}", kind="prolific")
+        for one, status, participant in ((account, "ordered", person), (other_account, "UNPUBLISHED", None)):
+            offer = study.offers.create(
+                account=one, name=f"task that is {label}", reference=f"{label} {one.kind}", status=status,
+                remote_id=f"3{label}{one.kind}", reward=1, places=1, currency="USD", address="http://127.0.0.1:9/",
+                terms_stored={"duration": 60, "minutes": 1},
+            )  # fmt: skip
+            study.submissions.create(
+                account=one, task=offer.remote_id, key=f"3A{label}{one.kind}", status="AWAITING REVIEW", whose="ours",
+                enrolment=participant, submitted_at=timezone.now(),
+            )  # fmt: skip
+        for role, user in self.user.items():
+            if label == "seen" and role in Role.values:
+                give(other_account, user=user, role=Role(role), by=None)
         tomorrow = timezone.now() + timedelta(days=1)
         creator = self.user["superuser"]
         tokens.issue(study=study, name=f"program that is {label}", scopes=["read"], expires_at=tomorrow, by=creator)
@@ -403,16 +406,14 @@ class SampleData:
         Dataset.objects.create(collection=collection, state=Dataset.State.READY)
         return study, collection
 
-    def _create_publication(self, study: Study, account: Account) -> None:
-        Publication.objects.create(
-            study=study, account=account, internal_name=f"name of {study.slug}", prolific_id=f"id-of-{study.slug}",
-            status="UNPUBLISHED", name=study.title, description=study.title, places=1, minutes=1, reward=1,
-            currency="USD", address="http://127.0.0.1:9/",
-            codes={"completed": "A", "screened_out": "B", "returned": "C"},
-        )  # fmt: skip
+    def key(self, model: str, act: str = "") -> Any:
+        """Return the primary key of a row of `model` (written as in page names) that belongs to the visible study.
 
-    def key(self, model: str) -> Any:
-        """Return the primary key of a row of `model` (written as in page names) that belongs to the visible study."""
+        Args:
+            act: an action that the row's marketplace has.
+        """
+        having = (k for k in kinds.keys() if act in {**modules.selling(k).ACTS, **modules.deciding(k).ACTS})
+        kind = next(having, "mturk")
         finders: dict[str, Callable[[], Any]] = {
             "studies_study": lambda: self.study,
             "collecting_collection": lambda: self.collection,
@@ -431,11 +432,10 @@ class SampleData:
             "recruiters_otreeserver": lambda: OtreeServer.objects.get(study=self.study.slug),
             "notifying_recipient": lambda: self.study.notice_recipients.get(),
             "panels_panel": lambda: self.study.panel,
-            "prolific_publication": lambda: self.study.publication,
             "marketplaces_account": lambda: self.account,
             "marketplaces_recruitment": lambda: self.study.recruitment,
-            "mturk_hit": lambda: self.study.hits.get(),
-            "marketplaces_submission": lambda: self.study.submissions.get(),
+            "marketplaces_offer": lambda: self.study.offers.get(account__kind=kind),
+            "marketplaces_submission": lambda: self.study.submissions.get(account__kind=kind),
             "programs_program": lambda: Program.objects.get(name="seen-program"),
             "api_token": lambda: self.study.api_tokens.get(),
             "piloting_pilot": lambda: self.study.pilots.get(),
@@ -475,7 +475,7 @@ class SampleData:
                 owner = {"collection": self.collection} if "collections" in parts else {"study": self.study}
                 return str(Dataset.objects.get(**owner).uid)
             if name in ("object_id", "id"):
-                return str(self.key(model))
+                return str(self.key(model, url.name.removeprefix(f"{model}_")))
             if name in OTHER_URL_PARTS:
                 return OTHER_URL_PARTS[name]
             pytest.fail(f"No value for <{name}> in {url.route}: add one to SampleData.path.")

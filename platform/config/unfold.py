@@ -9,7 +9,6 @@ from django.utils.functional import lazy
 from django.utils.translation import gettext_lazy as _
 
 from games.tokens import colour
-from marketplaces import kinds
 
 if TYPE_CHECKING:
     from django.http import HttpRequest
@@ -118,11 +117,7 @@ UNFOLD: dict[str, Any] = {
                     _item(_("Questions and answers"), "support_agent", "helping_message"),
                     _item(_("Problem reports"), "report", "participants_problemreport"),
                     _item(_("Ledger"), "payments", "payouts_ledgerrow"),
-                    *(
-                        _item(entry.title, entry.icon, entry.model)
-                        for kind in kinds.every()
-                        if (entry := kind.listed) is not None
-                    ),
+                    _item(_("Offers on marketplaces"), "campaign", "marketplaces_offer"),
                 ],
             },
             {

@@ -67,8 +67,7 @@ class Link(dict[str, str]):
 def by_lab_code(study: str, link: Mapping[str, str]) -> Arrival:
     """Identify a participant by `?code=`. An expired code still resumes an enrolment that it started.
 
-    Raises:
-        IncompleteLink, WrongCode, ExpiredCode
+    Raise IncompleteLink, WrongCode or ExpiredCode.
     """
     code = link.get("code", "").strip()
     if not code:
@@ -91,8 +90,7 @@ def by_open_link(study: str, link: Mapping[str, str]) -> Arrival:
 def by_otree(study: str, link: Mapping[str, str]) -> Arrival:
     """Identify an oTree participant by `?token=`; each round of each app is a separate enrolment.
 
-    Raises:
-        IncompleteLink, ExpiredLink, ForgedLink
+    Raise IncompleteLink, ExpiredLink or ForgedLink.
     """
     visitor = otree.visitor_by(study, link)
     return Arrival(
