@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from typing import Any
 
 import pytest
@@ -72,8 +73,17 @@ def test_question_rings_on_the_monitor_and_its_answer_arrives_in_the_game(stack:
     page.goto(page.url + "questions/")
     expect(page.get_by_text("That is for you to decide.")).to_be_visible()
     photograph(page, "questions without a script")
-    desk.goto(f"{stack.url}/admin/helping/message/")
+    monitor = desk.url
+    desk.get_by_role("link", name="All messages").click()
     expect(desk.locator("#result_list")).to_contain_text("That is for you to decide.")
+    desk.goto(monitor)
+    desk.get_by_role("link", name="All participants").click()
+    desk.locator("#result_list").get_by_role("link", name=re.compile("^p-")).first.click()
+    desk.get_by_role("link", name="Write to this participant").click()
+    desk.get_by_label("Message").fill("One more thing.")
+    desk.get_by_role("button", name="Send").click()
+    page.reload()
+    expect(page.get_by_text("One more thing.")).to_be_visible()
     desk.context.close()
 
 

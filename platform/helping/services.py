@@ -27,6 +27,8 @@ log = logging.getLogger(__name__)
 MAX_QUESTIONS = 5
 QUESTIONS_WITHIN = timedelta(minutes=10)
 """A participant may ask `MAX_QUESTIONS` within this time."""
+LONGEST_PAUSE = timedelta(minutes=30)
+"""No study lets a question pause a clock for longer."""
 MAX_LISTED = 30
 """The monitor lists this many open questions, the oldest first; a participant's page as many messages, the newest."""
 
@@ -196,8 +198,8 @@ def hold_clocks() -> int:
 
     `ask` pauses the turn that is open then; this one, run every few seconds, pauses those opened later.
     """
-    held = 0
-    for question in open_questions().filter(match__status=Match.Status.LIVE, match__timers__help_seconds__gt=0):
+    held, pausing = 0, open_questions().filter(match__timers__help_seconds__gt=0, at__gt=timezone.now() - LONGEST_PAUSE)
+    for question in pausing.filter(match__status=Match.Status.LIVE):
         for seat in _live_seats([question.enrolment_id]):
             held += matches.hold_turn(match_id=seat.match_id, role=seat.role, asked_at=question.at)
     return held

@@ -38,18 +38,23 @@
   setInterval(() => { if (document.hidden) refresh(); }, HIDDEN);
 
   if (dialog) {
+    const open = (to, whom, asked = "") => {
+      const about = document.getElementById("write-about");
+      document.getElementById("write-to").value = to;
+      document.getElementById("write-title").textContent = whom;
+      about.hidden = !asked;
+      about.textContent = asked;
+      dialog.showModal();
+      document.getElementById("write-text").focus();
+    };
     now.addEventListener("click", (event) => {
       const link = event.target.closest("[data-write]");
       if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
       event.preventDefault();
-      const about = document.getElementById("write-about"), asked = link.closest("li")?.querySelector("blockquote");
-      document.getElementById("write-to").value = link.dataset.write;
-      document.getElementById("write-title").textContent = link.dataset.whom;
-      about.hidden = !asked;
-      about.textContent = asked?.innerText ?? "";
-      dialog.showModal();
-      document.getElementById("write-text").focus();
+      open(link.dataset.write, link.dataset.whom, link.closest("li")?.querySelector("blockquote").innerText);
     });
+    const person = new URLSearchParams(location.search).get("write");     // from a participant's page
+    if (person) open(`person:${person}`, dialog.dataset.person);
     document.getElementById("write-cancel").addEventListener("click", () => dialog.close());
   }
 }
