@@ -93,9 +93,7 @@ def refuse_unplayable(study: Study, version: Version) -> None:
     refresh_if_old()
     problems = {
         "agents": [*_agent_problems(study, version), *filter(None, [missing_cap(version)])],
-        "entry": []
-        if version.plan.entry.via in arrivals.KINDS
-        else [_("There is no way of entering called “{kind}”.").format(kind=version.plan.entry.via)],
+        "entry": [] if version.plan.entry.via in arrivals.KINDS else [arrivals.unknown(version.plan.entry.via)],
     }
     launched = study.in_force("entry")
     entry = opening.past_times(version.plan.entry, launched and Entry.model_validate(launched))
