@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import timedelta
 from functools import wraps
 from typing import Any
 
@@ -186,10 +187,13 @@ def _counts(session: Session) -> dict[str, Any]:
 
 
 def _left(session: Session) -> str:
-    """Return the time left until the planned start, such as "4:05"; empty if there is none."""
+    """Return the time left until the planned start, such as "4:05"; empty if there is none, or more than a day."""
     if session.starts_at is None or session.status != "waiting":
         return ""
-    minutes, seconds = divmod(max(0, round((session.starts_at - timezone.now()).total_seconds())), 60)
+    left = max(timedelta(), session.starts_at - timezone.now())
+    if left > timedelta(days=1):
+        return ""
+    minutes, seconds = divmod(round(left.total_seconds()), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours}:{minutes:02}:{seconds:02}" if hours else f"{minutes}:{seconds:02}"
 

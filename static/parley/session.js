@@ -39,8 +39,9 @@ function reload() {
 function tick() {
   const seconds = until === null ? null : Math.max(0, Math.round((until - Date.now()) / 1000));
   const clock = seconds >= 3600 ? `${Math.floor(seconds / 3600)}:${String(Math.floor(seconds / 60) % 60).padStart(2, "0")}:` : `${Math.floor(seconds / 60)}:`;
+  left.parentElement.hidden = seconds > 24 * 3600;
   left.textContent = seconds === null ? left.dataset.hand : seconds === 0 ? left.dataset.soon : clock + String(seconds % 60).padStart(2, "0");
-  const now = seconds === null ? `${room.dataset.waiting} · ${title}` : `${left.textContent} · ${title}`;
+  const now = seconds === null || seconds > 24 * 3600 ? `${room.dataset.waiting} · ${title}` : `${left.textContent} · ${title}`;
   if (!done && document.title !== now) document.title = now;
   const sentence = connection.failure ? lost.dataset[connection.failure] : "";
   if (lost.textContent !== sentence) lost.textContent = sentence;
