@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import json
 import os
+import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -57,10 +58,12 @@ READ_BY_PARTICIPANTS = (
 )
 FOR_RESEARCHERS = (
     *("admin.py", "models.py", "apps.py", "analyses.py", "told.py", "published.py", "watch.html"),
-    *("bounded.py", "contract.py", "grids.py", "guard.py", "lineups.py", "registry.py", "selections.py", "texts.py"),
+    *("bounded.py", "contract.py", "grids.py", "guard.py", "lineups.py", "registry.py", "selections.py"),
     *("agent.py", "endpoints.py", "settings.py"),
 )
 """Names of files among them whose sentences only researchers read."""
+_IN_ARGUMENT = re.compile(r"""_\(["']([^"']+)["']\)""")
+"""A sentence in the argument of a template's tag: `{% include "…" with title=_("…") %}`."""
 _FUNCTIONS = {"gettext", "gettext_lazy", "gettext_noop", "ngettext", "ngettext_lazy"}
 _PLURALS = {"de": "nplurals=2; plural=(n != 1);", "es": "nplurals=2; plural=(n != 1);"}
 
@@ -73,7 +76,7 @@ def catalogues() -> dict[Path, Found]:
     found: dict[Path, Found] = {ROOT / "locale": {}}
     for pattern in READ_BY_PARTICIPANTS:
         for path in sorted(ROOT.glob(pattern)):
-            if path.name not in FOR_RESEARCHERS and "tests" not in path.parts:
+            if path.name not in FOR_RESEARCHERS and "tests" not in path.parts and path != ROOT / "games" / "texts.py":
                 sentences = _in_python(path) if path.suffix == ".py" else _in_template(path)
                 found.setdefault(_folder_of(path.relative_to(ROOT)), {}).update(dict.fromkeys(sentences))
     shared = found[ROOT / "locale"]
@@ -109,7 +112,10 @@ def _in_template(path: Path) -> Iterator[tuple[str, str]]:
     from django.template import Template
     from django.templatetags.i18n import BlockTranslateNode, TranslateNode
 
-    nodes = Template(path.read_text(encoding="utf-8")).nodelist
+    source = path.read_text(encoding="utf-8")
+    for sentence in _IN_ARGUMENT.findall(source):
+        yield sentence, ""
+    nodes = Template(source).nodelist
     for node in nodes.get_nodes_by_type(TranslateNode):
         literal = node.filter_expression.var.literal
         if isinstance(literal, str):

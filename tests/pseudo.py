@@ -1,4 +1,4 @@
-"""A pseudo-language that shows what is not translated: every translated sentence is longer and between ⟦ and ⟧."""
+"""A pseudo-language that shows what is not translated: each sentence of a catalogue is longer and between ⟦ and ⟧."""
 
 from __future__ import annotations
 
@@ -7,26 +7,32 @@ from collections.abc import Iterator
 from gettext import NullTranslations
 from html import unescape
 
+from games.catalogues import files, read
+
 OPEN, CLOSE = "⟦", "⟧"
 PADDING = " ~~~"
 _HIDDEN = re.compile(r"(?s)<(script|style|textarea|bdi)\b.*?</\1>")
 _TAG = re.compile(r"(?s)<[^>]*>")
-_WORDED = re.compile(r'\b(?:aria-label|alt|title|placeholder|data-(?!columns)[a-z-]+)="([^"]*[A-Za-z]{2,} [^"]*)"')
+_WORDED = re.compile(
+    r'\b(?:aria-label|alt|title|placeholder|data-(?!columns|whatif|entry)[a-z-]+)="([^"]*[A-Za-z]{2,} [^"]*)"'
+)
 _WORD = re.compile(r"[^\W\d_]{2,}")
 
 
 class Pseudo(NullTranslations):
-    """Translations of every sentence, longer by about a third, into the language whose place it takes."""
+    """What the catalogues of a language translate, longer by about a third, in that language's place."""
 
     def __init__(self, language: str) -> None:
         super().__init__()
         self._language = language
+        messages = [message for path in files(language) for message in read(path)]
+        self._known = {text for message in messages for text in (message.id, message.plural)}
 
     def to_language(self) -> str:
         return self._language
 
     def gettext(self, message: str) -> str:
-        is_words = _WORD.search(message) and not message.startswith(OPEN)
+        is_words = message in self._known and _WORD.search(message)
         return f"{OPEN}{message}{PADDING * (1 + len(message) // 12)}{CLOSE}" if is_words else message
 
     def ngettext(self, msgid1: str, msgid2: str, n: int) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -11,13 +12,38 @@ import pytest
 from django.urls import reverse
 from django.utils.translation import override, trans_real
 
+from deploy.messages import catalogues
 from games import registry, texts
+from games.catalogues import LANGUAGES, SOURCE, Message, files, read
 from games.examples import Case, cases
 from games.play import Play, turn_in
 from matches.screens import render_screen
 from studies.tests import kit
 from tests.pseudo import Pseudo, untranslated
 from tests.visitors import Visitor, arrived_participant
+
+_PLACEHOLDERS = re.compile(r"{[a-z_]*}|%\([a-z]+\)s|%%|\b[A-Z]{3,}\b|<[^>]+>|\n")
+
+
+def _catalogues(language: str) -> dict[tuple[str, str], Message]:
+    return {(str(path.parent), each.id): each for path in files(language) for each in read(path) if each.id}
+
+
+@pytest.mark.parametrize("language", [code for code in LANGUAGES if code != SOURCE])
+def test_every_sentence_is_translated_with_its_placeholders(language):
+    """`python -m deploy.messages` writes new sentences into the catalogues."""
+    written = _catalogues(language)
+    read_in_code = {
+        (str(folder), sentence): plural for folder, found in catalogues().items() for sentence, plural in found
+    }
+    assert written.keys() == read_in_code.keys()
+    for message in written.values():
+        forms = (message.id, message.plural) if message.plural else (message.id,)
+        assert len(message.translations) == len(forms)
+        for source, translation in zip(forms, message.translations, strict=True):
+            assert translation, source
+            found = Counter(_PLACEHOLDERS.findall(translation))
+            assert found == Counter(_PLACEHOLDERS.findall(source)), (source, translation)
 
 
 @pytest.fixture
