@@ -27,6 +27,7 @@ from matches import absences, chat
 from matches.change import Change, OnPage
 from matches.errors import Stale
 from matches.models import Match, Seat, cache_players, line_up_in
+from matches.sending import Sender
 from matches.turns import OpenTurn
 from opponents.agents import NO_ANSWER_SUFFIX, Agent, draw_lineup
 from participants import services as people
@@ -178,7 +179,7 @@ def open_match(
     change = Change.opening(match, play, events, line_up.agents)
     if match.driven:
         _let_scripts_play(change)
-    if shown_to in change.turns:
+    if shown_to is not None and shown_to in change.turns:
         change.mark_shown(shown_to, change.now)
     change.create()
     Seat.objects.bulk_create(seats)
@@ -202,6 +203,7 @@ def submit_move(
     on_page: OnPage | None = None,
     replaces: int | None = None,
     scripts_after: int | None = None,
+    sender: Sender | None = None,
 ) -> MoveResult:
     """Make one move, whether from a screen, an agent or the clock.
 
@@ -215,12 +217,14 @@ def submit_move(
         on_page: what the participant saw, tried and confirmed on the page before the move.
         replaces: the number of the participant's sealed move in whose place this one counts.
         scripts_after: how many moves scripts may make after it in the same transaction; by default MOST_AT_ONCE.
+        sender: the page that sends the move, if it was not heard just before.
 
     Raises:
+        NotHeard: the page must be heard first; nothing changed.
         Stale: the turn is no longer open, its time is up, or an agent answers it; nothing changed.
         Refused: the move is not allowed; nothing changed.
     """
-    change = Change.begin(match_id)
+    change = Change.begin(match_id, sender)
     if not change.match.has_begun(change.now):
         raise Stale(_("The game has not begun yet."))
     if replaces is not None:

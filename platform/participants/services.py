@@ -18,7 +18,7 @@ from participants.states import State
 from participants.values import values_at, values_of
 from plans.conditions import Condition
 
-_COLUMNS = ", ".join(field.column for field in Enrolment._meta.concrete_fields)
+_COLUMNS = ", ".join(str(field.column) for field in Enrolment._meta.concrete_fields)
 _EARLIEST = {
     "postgresql": "jsonb_build_object(position::text, jsonb_build_array(%s::text)) || page_times",
     "sqlite": "json_patch(json_object(CAST(position AS TEXT), json_array(%s)), page_times)",

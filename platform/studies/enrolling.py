@@ -425,7 +425,7 @@ class Seats:
         return {
             "last_draw": Max(_DRAW_NUMBER, filter=own),
             "last_block": Max(_BLOCK, filter=in_stratum),
-            "in_block": Count("pk", filter=in_stratum & Exact(_BLOCK, current)),
+            "in_block": Count("pk", filter=in_stratum & Q(Exact(_BLOCK, current))),
         }
 
     @property
