@@ -69,8 +69,9 @@ def main() -> None:
     one("matches", 10_000, "collections: matches in the large collection")
     one("exported", datasets.GAMES, "export: games in the datasets")
     options = parser.parse_args()
-    system = f"{machine.machine()}, {os.cpu_count()} cores, Python {machine.python_version()}"
-    print(f"{system}; clients on the same machine", flush=True)
+    print(
+        f"{machine.machine()}, {os.cpu_count()} cores, Python {machine.python_version()}; clients on it too", flush=True
+    )
     for name in options.parts:
         PARTS[name](options)
 

@@ -55,8 +55,8 @@ async def _calls(at_once: int, seconds: float, server: int) -> Measured:
 
 
 def report_models(options: argparse.Namespace) -> None:
-    """Print two rows for each collection of long matches of a model: at first, and later."""
-    table = Table("matches at once|s per call|strategy|calls/s|% of the bound|worker MB")
+    """Print two rows for each collection of a model's long matches."""
+    table = Table("matches at once|s per call|strategy|when|calls/s|% of the bound|worker MB")
     for at_once, latency, strategy in ((100, 1.0, "tools"), (4, 0.05, "")):
         asking = {"strategy": strategy} if strategy else {}
         with stack_on("postgres") as (stack, _pids), serving_standin(latency) as (url, _server):

@@ -65,9 +65,8 @@ class Rows:
             file.write(json.dumps(row) + "\n")
         if last is None or len(last["numbers"]) != len(numbers):
             return ""
-        ratios = [
-            f"{now / before:.2f}" if before else "-" for now, before in zip(numbers, last["numbers"], strict=True)
-        ]
+        both = zip(numbers, last["numbers"], strict=True)
+        ratios = [f"{now / before:.2f}" if before else "-" for now, before in both]
         loop = row["calibration"] / last["calibration"]
         return f"× {last['at'][:10]} {last['revision']}: {' '.join(ratios)}; calibration loop {loop:.2f}"
 

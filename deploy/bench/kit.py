@@ -23,8 +23,6 @@ from config.supervisor import Stack, free_port
 from deploy.bench import history
 
 STUDY = "benchmark"
-READING_SECONDS = 0.5
-"""Seconds between two memory readings; each costs milliseconds per process."""
 
 
 @contextmanager
@@ -109,7 +107,7 @@ def command(stack: Stack, *arguments: str) -> Usage:
     job = stack.start_manage(*arguments)
     while job.poll() is None:
         peak = max(peak, memory(job.pid))
-        time.sleep(READING_SECONDS)
+        time.sleep(0.5)  # each reading costs milliseconds per process
     if job.returncode:
         raise RuntimeError(f"manage.py {' '.join(arguments)} failed: {stack.log(arguments[0])[-2000:]}")
     return Usage(time.monotonic() - started_at, children_cpu() - cpu_before, peak)

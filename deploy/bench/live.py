@@ -13,8 +13,7 @@ from deploy.bench.kit import STUDY, Table, memory, stack_on
 from tests import players
 
 JOIN = f"/join/{STUDY}/"
-HURRIED = (40, 0.25)
-"""How many people play as fast as they may, and for how long they think: a socket may send five messages a second."""
+HURRIED = (40, 0.25)  # people, and seconds that they think: a socket may send five messages a second
 
 
 def report(options: argparse.Namespace) -> None:

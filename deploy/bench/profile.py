@@ -16,12 +16,10 @@ from config.supervisor import ROOT
 from deploy.bench.kit import STUDY, Measured, Table, stack_on
 from tests import players
 
-PEOPLE = 100
-
 
 def report(options: argparse.Namespace) -> None:
     """Print a row for each cost of a move, on durable PostgreSQL."""
-    size, done = {"workers": PEOPLE, "thinking": options.thinking, "seconds": options.seconds}, []
+    size, done = {"workers": 100, "thinking": options.thinking, "seconds": options.seconds}, []
     with stack_on("postgres") as (stack, pids):
 
         async def sample(measured: Measured) -> None:
