@@ -10,10 +10,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+import httpx
 import pytest
+from playwright.sync_api import Page, expect
 
 from config.supervisor import ROOT
 from studies.tests import kit
+from tests import researching
+from tests.photographs import photograph
+from tests.researching import press
 from tests.test_collecting import wait_until_done
 
 CLIENT = ROOT / "clients" / "python"
@@ -96,3 +101,32 @@ def test_ten_people_play_a_program(stack):
                 pass
     matches = stack.call("tests.actions.ended_matches", "program-people")
     assert matches == [["finished", []]] * MATCHES  # nobody else moved for the program
+
+
+@pytest.mark.slow
+@pytest.mark.browser
+def test_a_program_is_created_and_chosen_in_the_editor(stack, page: Page):
+    researching.sign_in(stack, page, "/admin/programs/program/add/")
+    page.get_by_label("Name").fill("my-agent")
+    photograph(page, "new program")
+    press(page, "Save")
+    secret = page.get_by_label("Secret of program “my-agent”").input_value()
+    assert httpx.get(f"{stack.url}/api/v1/seats", headers={"Authorization": f"Bearer {secret}"}).json() == {"seats": []}
+    photograph(page, "secret of a program")
+    page.get_by_role("link", name="All programs").click()
+    photograph(page, "programs")
+    page.get_by_role("link", name="my-agent").click()
+    photograph(page, "program")
+    page.get_by_role("button", name="New secret").click()
+    assert page.get_by_label("Secret of program “my-agent”").input_value() != secret
+    page.goto(f"{stack.url}/admin/studies/study/add/")
+    researching.begin(page)
+    researching.part(page, "Agents")
+    page.get_by_label("Played by").first.select_option("!my-agent")
+    page.get_by_text("How it is asked").click()
+    expect(page.get_by_label("Seconds per move")).to_be_visible()
+    expect(page.get_by_label("Temperature")).to_have_count(0)
+    photograph(page, "agent that is a program")
+    researching.save(page)
+    draft = stack.call("tests.actions.draft_of", researching.slug_of(page))
+    assert {"program": "my-agent"} in draft["agents"].values()

@@ -169,10 +169,14 @@ def _record(turn: ProgramTurn, **attempt: Any) -> None:
     turn.save(update_fields=["attempts", "closed_at"])
 
 
+def too_long() -> InvalidRequest:
+    return InvalidRequest(_("This is too long: at most {n} characters.").format(n=MAX_TEXT))
+
+
 def _storable(text: str) -> str:
     """Return text that a database can keep and that a record can hold."""
     if len(text) > MAX_TEXT:
-        raise InvalidRequest(_("This is too long: at most {n} characters.").format(n=MAX_TEXT))
+        raise too_long()
     return text.replace("\0", "\ufffd").encode(errors="replace").decode()
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from django.core.exceptions import RequestDataTooBig
 from django.http import HttpRequest
 from ninja import Router
 
@@ -54,9 +55,11 @@ def tool(request: HttpRequest, token: str, call: schemas.ToolCall) -> dict[str, 
 )
 def move(request: HttpRequest, token: str) -> dict[str, Any]:
     """Make the turn's move. A body that is not a legal move costs one of its tries, whatever it is."""
-    text = request.body.decode(errors="replace")
     try:
+        text = request.body.decode(errors="replace")
         sent = json.loads(text)
-    except ValueError:
+    except RequestDataTooBig:
+        raise seating.too_long() from None
+    except (ValueError, RecursionError):
         sent = None
     return seating.move(seating.turn_with(token), seating.SentMove.parse(sent, text))

@@ -49,7 +49,7 @@ class SeatsConsumer(PageConsumer):
         try:
             message = json.loads((text_data or "")[: MAX_MESSAGE_LENGTH * 4])
             token = message["token"] if isinstance(message["token"], str) else ""
-        except (ValueError, TypeError, KeyError):
+        except (ValueError, TypeError, KeyError, RecursionError):
             reason = "Send a JSON object with the keys type, token, and move or name."
             await self._send({"type": "refused", "token": "", "reason": reason})
             return

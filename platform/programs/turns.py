@@ -21,6 +21,7 @@ from programs.models import Program, ProgramTurn
 KEPT = timedelta(hours=1)
 """How long a closed turn stays, so that a move sent again gets its first result."""
 POLL_SECONDS = 0.2
+SILENT_AFTER = timedelta(minutes=2)
 T = TypeVar("T")
 
 
@@ -55,6 +56,16 @@ def missing_program(specs: Iterable[str]) -> str:
     enabled = set(Program.objects.filter(name__in=names, enabled=True).values_list("name", flat=True)) if names else ()
     missing = next((name for name in names if name not in enabled), None)
     return "" if missing is None else _("There is no enabled program “{name}”.").format(name=missing)
+
+
+def silence_of(name: str) -> str:
+    """Return that a program is missing or has not asked for turns lately; empty if it is there."""
+    since = timezone.now() - SILENT_AFTER
+    if missing := missing_program([f"{PROGRAM}:{name}"]):
+        return missing
+    if Program.objects.filter(name=name, seen_at__gte=since).exists():
+        return ""
+    return _("The program is not running: it has not asked for turns in the last minutes.")
 
 
 @transaction.atomic

@@ -25,6 +25,7 @@ from opponents.services import records_of
 from plans.asking import AgentSettings
 from programs.models import Program, ProgramTurn
 from programs.tokens import new_secret, token_of
+from programs.turns import silence_of
 
 pytestmark = [pytest.mark.services, pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("as_worker")]
 OFFER = {"alice_gain": 6000, "bob_gain": 4000}
@@ -103,6 +104,13 @@ def test_a_program_is_shown_its_seat_and_moves():
     assert seats(secret) == []
 
 
+def test_a_program_that_does_not_ask_is_reported():
+    _program, secret = new_program()
+    assert "yours" in silence_of("yours") and "not running" in silence_of("mine")
+    seats(secret)
+    assert silence_of("mine") == ""
+
+
 def test_a_move_sent_again_gets_its_first_result():
     _program, secret = new_program()
     match = match_with("program:mine")
@@ -117,12 +125,15 @@ def test_a_move_sent_again_gets_its_first_result():
     assert [move["move"]["decision"] for move in moves_of(match)] == ["accept"]
 
 
-@pytest.mark.parametrize("garbage", ["", "hello", "[1, 2]", '{"move": 7}', '{"move": {"decision": "x\\u0000"}}'])
+@pytest.mark.parametrize(
+    "garbage", ["", "hello", '{"move": ' + "[" * 90_000, "[1, 2]", '{"move": 7}', '{"move": {"decision": "x\\u0000"}}']
+)
 def test_garbage_is_told_what_was_wrong_and_then_the_studys_rule_holds(garbage):
     _program, secret = new_program()
     match = match_with("program:mine", tries_after_first=1)
     asking = asked(match)
     token = seats(secret)[0]["token"]
+    assert send(token, "x" * 3_000_000)[0] == 422, "what is too long to be a move costs no try"
     status, problem = send(token, garbage)
     assert (status, problem["tries_left"]) == (422, 1) and len(problem["reason"]) > 10
     status, problem = send(token, garbage)
