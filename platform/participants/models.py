@@ -51,7 +51,7 @@ class Enrolment(models.Model):
 
     The steps are frozen when the participant arrives, so later edits of the study don't change them.
     A step is plain data with a `kind`; `participants.steps` defines what each kind does. One with a `show_if`
-    (`plans.conditions`) is judged when it is reached: `shown` says whether it is part of the path.
+    (`games.conditions`) is judged when it is reached: `shown` says whether it is part of the path.
     """
 
     pseudonym = models.CharField(_("pseudonym"), max_length=40, unique=True, default=new_pseudonym)
