@@ -62,7 +62,7 @@ class Enrolment(models.Model):
 
     The steps are frozen when the participant arrives, so later edits of the study don't change them.
     A step is plain data with a `kind`; `participants.steps` defines what each kind does. One with a `show_if`
-    (`plans.conditions`) is judged when it is reached: `shown` says whether it is part of the path.
+    (`games.conditions`) is judged when it is reached: `shown` says whether it is part of the path.
 
     Attributes:
         page_times: of each step that was shown, by position: when first, and when it was answered (`visits` reads it).

@@ -60,19 +60,17 @@ class Stage:
         pay_calls: the same, by the reason that is paid.
         id_name, worker_name: the link's fields for the submission and the participant.
         more_places, acts: the name of the action that adds places, and of those that ask on a page of their own.
-        form: what a researcher enters to offer the study.
+        form, usual: what a researcher enters to offer the study, and the fields and terms of an offer without a form.
+
+    Each marketplace's own stage adds `offers` (at the stand-in), `made_there()`, which creates and publishes something
+    on the marketplace itself and returns its identifier, `worker_of(key)` and `worker()`, who takes a place in it or in
+    the study, which is published first, and `spend_all()`.
     """
 
     kind = there = create_call = reject_call = list_call = status_call = id_name = worker_name = ""
     more_places = ""
     acts: ClassVar[tuple[str, ...]] = ()
-    served: ClassVar[Any]
-    credentials: ClassVar[dict[str, str]]
     plan: ClassVar[dict[str, Any]] = {}
-    reason: ClassVar[dict[str, str]]
-    pay_calls: ClassVar[dict[str, str]]
-    form: ClassVar[dict[str, Any]]
-    usual: ClassVar[dict[str, Any]]
 
     def __init__(self, standin: Any, **plan: Any):
         self.standin, self.market = standin, standin.market
@@ -101,11 +99,6 @@ class Stage:
         """What the study offers, if it is only one."""
         return Offer.objects.select_related("account", "study").get(study=self.study)
 
-    @property
-    def offers(self) -> dict[str, Any]:
-        """The tasks or studies at the stand-in."""
-        raise NotImplementedError
-
     def act(self, name: str) -> str:
         """Return the address of an action on the study's only task or study there."""
         return f"/admin/marketplaces/offer/{self.offered.pk}/{name}/"
@@ -123,22 +116,6 @@ class Stage:
         draft = self.draft(**offer)
         modules.recruiting(self.kind).publish(draft)
         return draft
-
-    def made_there(self) -> str:
-        """Create and publish something for the study on the marketplace itself; return its identifier."""
-        raise NotImplementedError
-
-    def worker_of(self, key: str) -> Any:
-        """Return a participant who takes a place in what has this identifier."""
-        raise NotImplementedError
-
-    def worker(self) -> Any:
-        """Return a participant who takes a place; the study is published first if it is not."""
-        raise NotImplementedError
-
-    def spend_all(self) -> None:
-        """Leave no money in the account."""
-        raise NotImplementedError
 
     def sync(self) -> Recruitment:
         """Sync the study, as the sweep does."""
@@ -191,43 +168,20 @@ class Stage:
 
 @dataclass
 class Worker:
-    """A participant; `there` is their submission at the stand-in."""
+    """A participant; `there` is their submission at the stand-in.
+
+    Each marketplace's own worker adds `participant` (their ID), `status` (of `there`, in Parley's words), `open()`,
+    which follows their link, `again()` (the same participant with another submission), `submit()`, `decide(status)` on
+    the marketplace itself, and `paid(reason)`, the payments that the stand-in made to them.
+    """
 
     stage: Any
     there: Any
 
     @property
-    def participant(self) -> str:
-        raise NotImplementedError
-
-    @property
     def key(self) -> str:
         """The submission's identifier."""
         return str(self.there.id)
-
-    @property
-    def status(self) -> str:
-        """Its status at the stand-in, in Parley's words."""
-        raise NotImplementedError
-
-    def open(self, **changes: str) -> HttpResponse:
-        """Follow their link, with some of its fields changed."""
-        raise NotImplementedError
-
-    def again(self) -> Self:
-        """Return the same participant with another submission."""
-        raise NotImplementedError
-
-    def submit(self) -> None:
-        raise NotImplementedError
-
-    def decide(self, status: str) -> None:
-        """Approve or reject it on the marketplace itself."""
-        raise NotImplementedError
-
-    def paid(self, reason: str) -> list[Decimal]:
-        """Return each payment that the stand-in made to them for this reason."""
-        raise NotImplementedError
 
     def arrive(self) -> Enrolment:
         response: Any = self.open()
