@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from django.db import transaction
-from django.db.models import QuerySet
+from django.db.models import Exists, QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
@@ -106,6 +106,7 @@ def ask(*, enrolment: Enrolment, text: str) -> Message:
             at=now,
             match_id=seat.match_id if seat else None,
         )
+        Enrolment.objects.filter(pk=enrolment.pk).update(in_touch=True)
     if seat is not None:
         matches.hold_turn(match_id=seat.match_id, role=seat.role, asked_at=question.at)
     return question
@@ -138,6 +139,7 @@ def write(*, recipients: Recipients, author: Any, text: str) -> int:
     enrolments = list(recipients.enrolments.order_by("pk").values_list("pk", flat=True))
     seats = {seat.enrolment_id: seat for seat in _live_seats(enrolments).order_by("step")}
     with transaction.atomic():
+        Enrolment.objects.filter(pk__in=enrolments).update(in_touch=True)
         Message.objects.bulk_create(
             Message(
                 enrolment_id=enrolment,
@@ -189,8 +191,12 @@ def open_questions_of(study: Study) -> list[Message]:
 
 def mark_read(*, enrolment: Enrolment, until: int) -> None:
     """Record that the participant's page has shown the researchers' messages up to the one with this key."""
-    unread = Message.objects.filter(enrolment=enrolment, pk__lte=until, read_at=None)
-    unread.exclude(audience=Message.Audience.RESEARCHERS).update(read_at=timezone.now())
+    unread = Message.objects.filter(enrolment=enrolment, read_at=None).exclude(audience=Message.Audience.RESEARCHERS)
+    with transaction.atomic():
+        Enrolment.objects.select_for_update().get(pk=enrolment.pk)
+        if unread.filter(pk__lte=until).update(read_at=timezone.now()):
+            waits = Exists(unread) | Exists(open_questions().filter(enrolment=enrolment))
+            Enrolment.objects.filter(~waits, pk=enrolment.pk).update(in_touch=False)
 
 
 def hold_clocks() -> int:

@@ -182,7 +182,7 @@ def _take_answer(enrolment: Enrolment, data: Mapping[str, str]) -> None:
     enrolment.state_shown = steps.step_object(enrolment, enrolment.step).state
     enrolment.state = step.done_state or enrolment.state_shown
     changed = ["position", "state", "state_shown", "page_times", "last_seen_at", "refusal", "display_name"]
-    enrolment.save(update_fields=changed if enrolment.steps is original_steps else [*changed, "steps"])
+    enrolment.save(update_fields=changed if enrolment.steps is original_steps else [*changed, "steps", "may_ask"])
 
 
 def result_step(enrolment: Enrolment) -> steps.Step | None:

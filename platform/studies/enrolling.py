@@ -103,6 +103,7 @@ def enrol(
     enrolment = Enrolment.objects.create(
         steps=seat.steps(version, asked) if seat else common_steps(version, number=1 + version.placements.count()),
         expires_at=expiry_after(version.plan.minutes),
+        may_ask=_may_ask(version, seat),
         language=version.language,
         return_to=arrival.return_to,
         **({"token": token} if token else {}),
@@ -188,6 +189,7 @@ def hold_place(sender: type[Enrolment], enrolment: Enrolment, **_signal: Any) ->
     assert seat is not None
     _place(placement, seat)
     enrolment.steps = [enrolment.steps[0], *seat.steps(version, asked)[1:]]
+    enrolment.may_ask = _may_ask(version, seat)
 
 
 @register
@@ -207,6 +209,7 @@ class Draw(Step):
         asked = _asked_by(self.enrolment)
         seat = find_seat(version, asked, stratum=_stratum(version, self.enrolment), over=True)
         _place(placement, seat)
+        self.enrolment.may_ask = _may_ask(version, seat)
         return seat.steps(version, asked, start=draw_point(version))
 
     def context(self) -> dict[str, Any]:
@@ -342,6 +345,11 @@ class FoundSeat:
     def steps(self, version: Version, asked: Asked, *, start: int = 0) -> list[dict[str, Any]]:
         """Return the participant's steps from a stage on."""
         return steps_of(version, self.cell, self.role, number=self.number, together=asked.together, start=start)
+
+
+def _may_ask(version: Version, seat: FoundSeat | None) -> bool:
+    """Return whether participants may ask the researchers; before the draw, as in the first cell."""
+    return (seat.cell if seat else version).plan.help.asking
 
 
 def _place(placement: Placement, seat: FoundSeat | None) -> None:

@@ -3,7 +3,8 @@
 "use strict";
 {
   const panel = document.getElementById("help");
-  const QUIET = 30000, OPEN = 5000;      // milliseconds between two requests; more often while a question is open
+  // Milliseconds between two requests: more often while a question is open, less where a socket says what is new.
+  const QUIET = document.getElementById("screen") ? 120000 : 30000, OPEN = 5000;
   const title = panel.querySelector("h2"), list = panel.querySelector("[data-list]"), form = panel.querySelector("form");
   const newest = () => Number(list.querySelector("ol").dataset.newest);
   let timer = 0, firstNew = 0;           // the first new message while the panel shows only what is new
@@ -56,6 +57,7 @@
     event.preventDefault();
     firstNew = 0;
     show();
+    refresh();
     form.elements.text.focus();
   });
   form?.addEventListener("submit", async (event) => {

@@ -14,13 +14,12 @@ register = template.Library()
 
 @register.simple_tag
 def help_for(enrolment: Enrolment) -> dict[str, Any] | None:
-    """Return what the panel shows: whether participants may ask, their messages, and if one of them is unread.
+    """Return what the panel shows: whether the participant may ask, messages if they are in touch, if one is unread.
 
-    None if the page needs no panel.
+    None if the page needs no panel. The panel's script loads other messages when it is opened.
     """
-    offered = services.help_of(enrolment)
-    if offered is None:
+    if not (enrolment.may_ask or enrolment.in_touch):
         return None
-    messages = services.messages_of(enrolment)
+    messages = services.messages_of(enrolment) if enrolment.in_touch else []
     unread = any(message.read_at is None and not message.is_question for message in messages)
-    return {"asking": offered.asking, "messages": messages, "unread": unread}
+    return {"asking": enrolment.may_ask, "messages": messages, "unread": unread}
