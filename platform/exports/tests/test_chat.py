@@ -11,6 +11,7 @@ import pytest
 from erasing.services import ERASED, erase
 from exports.dataset import export
 from exports.tests import building
+from exports.tests.test_verify import edit_csv, reseal
 from exports.verify import verify
 from matches import chat
 from participants.models import Enrolment
@@ -59,11 +60,13 @@ def test_messages_are_rows_with_their_readers_and_without_names(study, tmp_path)
     assert [said["text"] for said in line["chat"]] == [row["text"] for row in written]
 
 
-def test_changed_message_is_found(study, tmp_path):
+def test_every_changed_column_is_found(study, tmp_path):
     export(study, tmp_path / "data")
-    file = tmp_path / "data" / "chat.csv"
-    file.write_text(file.read_text("utf-8").replace("share fairly", "share nothing"), "utf-8")
-    assert any("chat.csv: row 3: text" in difference for difference in verify(tmp_path / "data"))
+    for column in (columns := [name for name in rows(tmp_path / "data")[0] if name != "match"]):
+        edit_csv(tmp_path / "data" / "chat.csv", column, lambda value: f"1{value}")
+    reseal(tmp_path / "data")
+    found = verify(tmp_path / "data")
+    assert [name for name in columns if not any(f"chat.csv: row 1: {name} is" in each for each in found)] == []
 
 
 def test_erasing_a_person_erases_their_messages_and_those_that_quote_them(study, tmp_path):
