@@ -41,12 +41,18 @@ class Started:
     late: float = 0.0
 
 
-def plan_session(slug: str, places: int, seconds: float) -> list[str]:
-    """Launch a study with a session that starts in some seconds; return the path of its link and its start."""
+def plan_session(slug: str, places: int) -> str:
+    """Launch a study with a session that starts at some time; return the path of its link."""
     kit.launched(slug, agents="script:fair", via="open", quota=1_000, participations=None, purpose="demo")
+    session = Session.objects.create(study=Study.objects.get(slug=slug), places=places, grace=0)
+    return f"/join/{slug}/?session={session.code}"
+
+
+def schedule(slug: str, seconds: float) -> float:
+    """Let the study's session start in some seconds; return when (Unix time)."""
     starts_at = timezone.now() + timedelta(seconds=seconds)
-    session = Session.objects.create(study=Study.objects.get(slug=slug), places=places, starts_at=starts_at, grace=0)
-    return [f"/join/{slug}/?session={session.code}", str(starts_at.timestamp())]
+    Session.objects.filter(study__slug=slug).update(starts_at=starts_at)
+    return starts_at.timestamp()
 
 
 def fill_room(code: str, people: int) -> None:
@@ -74,26 +80,27 @@ def sessions_path(slug: str) -> str:
 
 def crowd(stack: Stack, slug: str, people: int, places: int) -> Started:
     """Let people come to a session, wait, and start; return when."""
-    seconds = people / ARRIVALS_PER_SECOND + 20
-    path, starts_at = stack.call("tests.session_crowd.plan_session", slug, places, seconds)
-    return asyncio.run(_crowd(stack.url, path, float(starts_at), people))
+    path = stack.call("tests.session_crowd.plan_session", slug, places)
+    return asyncio.run(_crowd(stack, slug, path, people))
 
 
-async def _crowd(url: str, path: str, starts_at: float, people: int) -> Started:
+async def _crowd(stack: Stack, slug: str, path: str, people: int) -> Started:
     started, transport = Started(), httpx.AsyncHTTPTransport(limits=httpx.Limits(max_connections=50))
     told: list[float] = []
     begun: list[float] = []
+    everyone = asyncio.Barrier(people + 1)
 
     async def person(number: int) -> None:
         await asyncio.sleep(number / ARRIVALS_PER_SECOND)
-        client = httpx.AsyncClient(base_url=url, transport=transport, timeout=PATIENCE, follow_redirects=True)
+        client = httpx.AsyncClient(base_url=stack.url, transport=transport, timeout=PATIENCE, follow_redirects=True)
         page = await client.get(path)
-        form, token = _found("form", page.text), re.search(r'data-token="([^"]+)"', page.text)
-        assert token is not None
-        async with socket_of(url, f"/s/{token[1]}", "session", open_timeout=PATIENCE) as socket:
+        form, token = _found('name="form" value', page.text), _found("data-token", page.text)
+        async with socket_of(stack.url, f"/s/{token}", "session", open_timeout=PATIENCE) as socket:
+            waits = asyncio.create_task(everyone.wait())
             stage = "waiting"
             while stage in ("waiting", "list"):
                 stage = await _heard(socket)
+            await waits
             if stage == "over":
                 started.listed += 1
                 return
@@ -103,7 +110,11 @@ async def _crowd(url: str, path: str, starts_at: float, people: int) -> Started:
             raise RuntimeError(f"not begun: {page.status_code} {page.url.path}")
         begun.append(time.time())
 
-    await asyncio.gather(*map(person, range(people)))
+    async def begin() -> float:
+        await everyone.wait()
+        return float(await asyncio.to_thread(stack.call, "tests.session_crowd.schedule", slug, 5))
+
+    starts_at, *_people = await asyncio.gather(begin(), *map(person, range(people)))
     first = min(told)
     started.told, started.begun = ([moment - first for moment in sorted(moments)] for moments in (told, begun))
     started.late = first - starts_at
@@ -119,7 +130,7 @@ async def _heard(socket: Any) -> str:
         return "waiting"
 
 
-def _found(name: str, text: str) -> str:
-    found = re.search(rf'name="{name}" value="([^"]+)"', text)
+def _found(attribute: str, text: str) -> str:
+    found = re.search(f'{attribute}="([^"]+)"', text)
     assert found is not None
     return found[1]

@@ -37,23 +37,24 @@ class SessionConsumer(PageConsumer):
         await self._tell()
 
     async def session_changed(self, event: dict[str, Any]) -> None:
-        """Handle the start, or places that became free (sent by `announce`)."""
-        await self._tell()
+        """Handle the start, or places that became free (sent by `announce`); presence is noted only when pages ask."""
+        await self._tell(asked=False)
 
-    async def _tell(self) -> None:
-        data = await in_thread(answer_request, self.token)
+    async def _tell(self, *, asked: bool = True) -> None:
+        data = await in_thread(answer_request, self.token, asked=asked)
         if data is None:
             await self.close(GONE)
         else:
             await self._send(data)
 
 
-def answer_request(token: str) -> dict[str, object] | None:
-    """Return where a page stands; a request also counts as presence. None if there is no such page."""
+def answer_request(token: str, *, asked: bool = True) -> dict[str, object] | None:
+    """Return where somebody is; None if there is no such page. If the page has `asked`, it counts as presence."""
     attendance = _attendance(token)
     if attendance is None:
         return None
-    services.mark_present(attendance)
+    if asked:
+        services.mark_present(attendance)
     return services.standing(attendance).as_data()
 
 

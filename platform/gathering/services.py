@@ -108,13 +108,12 @@ def attend(session: Session, key: str, *, label: str = "", lab_code: LabCode | N
 
 def mark_present(attendance: Attendance) -> None:
     """Record that somebody's page is open; after a long silence they queue anew."""
-    now = timezone.now()
-    if now - attendance.heard_at < timedelta(seconds=ASK_SECONDS / 2):
+    now, before = timezone.now(), attendance.heard_at
+    if now - before < timedelta(seconds=ASK_SECONDS / 2):
         return
-    if now - attendance.heard_at > KEPT and attendance.enrolment_id is None:
-        attendance.since, attendance.admitted_at = now, None
-    attendance.heard_at = now
-    attendance.save(update_fields=["heard_at", "since", "admitted_at"])
+    was_away = now - before > KEPT and attendance.enrolment_id is None
+    anew = {"since": now, "admitted_at": None} if was_away else {}
+    Attendance.objects.filter(pk=attendance.pk, heard_at=before).update(heard_at=now, **anew)
 
 
 def leave(attendance: Attendance) -> None:

@@ -236,3 +236,14 @@ def test_a_session_does_not_end_before_those_admitted_have_begun(study):
     services.sweep()
     session.refresh_from_db()
     assert session.status == "started"
+
+
+def test_a_page_that_asks_during_the_start_keeps_its_place(study):
+    session = session_of(study, grace=0)
+    ann = Person(study)
+    ann.come()
+    silent(ann, 10)
+    read_before = Attendance.objects.get()
+    services.start(session)
+    services.mark_present(read_before)
+    assert ann.asks()["stage"] == "begin"
