@@ -8,10 +8,11 @@ from collections.abc import Collection, Iterable
 from concurrent.futures import Future
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
+from functools import lru_cache
+from typing import Any, NamedTuple
 
 from django.db import transaction
-from django.db.models import QuerySet
+from django.db.models import Exists, OuterRef, QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
@@ -21,7 +22,7 @@ from matches import services as matches
 from matches.models import Match, Seat
 from participants.models import Enrolment
 from plans.plan import Help
-from studies.models import Placement, Study
+from studies.models import Placement, Study, Version
 
 log = logging.getLogger(__name__)
 MAX_QUESTIONS = 5
@@ -67,15 +68,27 @@ class Recipients:
         return cls(Message.Audience(kind), people)
 
 
-def help_of(enrolment: Enrolment) -> Help | None:
-    """Return how the participant's study offers help; None outside studies."""
-    placements = Placement.objects.select_related("version", "cell").defer("version__document")
-    placement = placements.filter(enrolment=enrolment).first()
-    if placement is None:
-        return None
-    if placement.cell is not None:
-        placement.cell.version = placement.version  # whose plan is cached in the process
-    return placement.plan.help
+class Offered(NamedTuple):
+    """How a participant's study offers help, and whether the participant has yet to read a message."""
+
+    help: Help
+    has_unread: bool
+
+
+def offered_to(enrolment: Enrolment) -> Offered | None:
+    """Return what a participant is offered, with one query for every page; None outside studies."""
+    unread = Message.objects.filter(enrolment=OuterRef("enrolment"), read_at=None)
+    has_unread = Exists(unread.exclude(audience=Message.Audience.RESEARCHERS))
+    placed = Placement.objects.filter(enrolment=enrolment).annotate(has_unread=has_unread)
+    row = placed.values_list("version", "version__sha256", "cell__number", "has_unread").first()
+    return None if row is None else Offered(_help(row[0], row[1], row[2]), row[3])
+
+
+@lru_cache(maxsize=200)
+def _help(version: int, _sha256: str, cell: int | None) -> Help:
+    """Return the help in a cell's plan, which never changes; before the draw, in the first one's."""
+    plans = Version.objects.get(pk=version)
+    return plans.plan.help if cell is None else plans.reader.plan(plans.reader.cells[cell - 1].factors).help
 
 
 def messages_of(enrolment: Enrolment) -> list[Message]:

@@ -14,13 +14,11 @@ register = template.Library()
 
 @register.simple_tag
 def help_for(enrolment: Enrolment) -> dict[str, Any] | None:
-    """Return what the panel shows: whether participants may ask, their messages, and if one of them is unread.
-
-    None if the page needs no panel.
-    """
-    offered = services.help_of(enrolment)
+    """Return whether the participant may ask, and their messages if one of them is unread; None outside studies."""
+    offered = services.offered_to(enrolment)
     if offered is None:
         return None
-    messages = services.messages_of(enrolment)
-    unread = any(message.read_at is None and not message.is_question for message in messages)
-    return {"asking": offered.asking, "messages": messages, "unread": unread}
+    return {
+        "asking": offered.help.asking,
+        "messages": services.messages_of(enrolment) if offered.has_unread else [],
+    }
