@@ -20,8 +20,7 @@ from matches import channels
 from matches import services as matches
 from matches.models import Match, Seat
 from participants.models import Enrolment
-from plans.plan import Help
-from studies.models import Placement, Study
+from studies.models import Study
 
 log = logging.getLogger(__name__)
 MAX_QUESTIONS = 5
@@ -67,17 +66,6 @@ class Recipients:
         return cls(Message.Audience(kind), people)
 
 
-def help_of(enrolment: Enrolment) -> Help | None:
-    """Return how the participant's study offers help; None outside studies."""
-    placements = Placement.objects.select_related("version", "cell").defer("version__document")
-    placement = placements.filter(enrolment=enrolment).first()
-    if placement is None:
-        return None
-    if placement.cell is not None:
-        placement.cell.version = placement.version  # whose plan is cached in the process
-    return placement.plan.help
-
-
 def messages_of(enrolment: Enrolment) -> list[Message]:
     """Return the newest messages that the participant wrote or received, oldest first."""
     newest = Message.objects.filter(enrolment=enrolment).order_by("-pk")[:MAX_LISTED]
@@ -106,7 +94,6 @@ def ask(*, enrolment: Enrolment, text: str) -> Message:
             at=now,
             match_id=seat.match_id if seat else None,
         )
-        Enrolment.objects.filter(pk=enrolment.pk).update(in_touch=True)
     if seat is not None:
         matches.hold_turn(match_id=seat.match_id, role=seat.role, asked_at=question.at)
     return question
@@ -139,7 +126,7 @@ def write(*, recipients: Recipients, author: Any, text: str) -> int:
     enrolments = list(recipients.enrolments.order_by("pk").values_list("pk", flat=True))
     seats = {seat.enrolment_id: seat for seat in _live_seats(enrolments).order_by("step")}
     with transaction.atomic():
-        Enrolment.objects.filter(pk__in=enrolments).update(in_touch=True)
+        Enrolment.objects.filter(pk__in=enrolments).update(has_unread=True)
         Message.objects.bulk_create(
             Message(
                 enrolment_id=enrolment,
@@ -195,8 +182,7 @@ def mark_read(*, enrolment: Enrolment, until: int) -> None:
     with transaction.atomic():
         Enrolment.objects.select_for_update().get(pk=enrolment.pk)
         if unread.filter(pk__lte=until).update(read_at=timezone.now()):
-            waits = Exists(unread) | Exists(open_questions().filter(enrolment=enrolment))
-            Enrolment.objects.filter(~waits, pk=enrolment.pk).update(in_touch=False)
+            Enrolment.objects.filter(~Exists(unread), pk=enrolment.pk).update(has_unread=False)
 
 
 def hold_clocks() -> int:

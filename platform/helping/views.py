@@ -15,31 +15,29 @@ from participants.views import clock_of, page_context, participant_page
 @participant_page
 @require_http_methods(["GET", "POST"])
 def page(request: HttpRequest, enrolment: Enrolment) -> HttpResponse:
-    """Show the messages (GET), or take a question (POST), which the panel's script reads as the list alone."""
-    offered, error = services.help_of(enrolment), ""
-    if offered is None:
-        return redirect(enrolment)
-    if request.method == "POST" and offered.asking:
+    """Show the messages (GET), or take a question (POST); the panel gets its content, or the list alone."""
+    error = ""
+    if request.method == "POST" and enrolment.may_ask:
         try:
             services.ask(enrolment=enrolment, text=request.POST.get("text", ""))
         except services.NotSent as refusal:
             error = str(refusal)
-    if request.headers.get("x-parley-panel"):
-        return _list(request, enrolment, error=error)
-    messages = services.messages_of(enrolment)
-    if messages:
+    messages, is_panel = services.messages_of(enrolment), bool(request.headers.get("x-parley-panel"))
+    if not (enrolment.may_ask or messages):
+        return redirect(enrolment)
+    if messages and not is_panel:
         services.mark_read(enrolment=enrolment, until=messages[-1].pk)
     context = {
-        **page_context(enrolment),
-        **clock_of(enrolment),
-        "title": _("Ask a question"),
-        "is_help": True,
-        "asking": offered.asking,
+        "enrolment": enrolment,
+        "asking": enrolment.may_ask,
         "error": error,
         "typed": request.POST.get("text", "") if error else "",
         "messages": messages,
     }
-    return render(request, "helping/page.html", context)
+    if is_panel:
+        return render(request, f"helping/{'list' if request.method == 'POST' else 'inside'}.html", context)
+    frame = {**page_context(enrolment), **clock_of(enrolment), "title": _("Ask a question"), "is_help": True}
+    return render(request, "helping/page.html", {**frame, **context})
 
 
 @participant_page
@@ -48,9 +46,4 @@ def listed(request: HttpRequest, enrolment: Enrolment) -> HttpResponse:
     """Return the list of messages; `seen` is the newest that the panel has shown."""
     if (seen := request.GET.get("seen", "")).isdigit() and len(seen) < 19:
         services.mark_read(enrolment=enrolment, until=int(seen))
-    return _list(request, enrolment)
-
-
-def _list(request: HttpRequest, enrolment: Enrolment, *, error: str = "") -> HttpResponse:
-    context = {"messages": services.messages_of(enrolment), "error": error}
-    return render(request, "helping/list.html", context)
+    return render(request, "helping/list.html", {"messages": services.messages_of(enrolment)})

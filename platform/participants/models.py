@@ -68,7 +68,7 @@ class Enrolment(models.Model):
         page_times: of each step that was shown, by position: when first, and when it was answered (`visits` reads it).
             In this row, as the next two, so that no page costs a second statement.
         may_ask: may write to the researchers.
-        in_touch: waits for the researchers' answer, or has not read everything that they wrote.
+        has_unread: has not read everything that the researchers wrote.
         state_shown: the state from when the current step's page is shown; empty: it is already in `state`.
     """
 
@@ -80,7 +80,7 @@ class Enrolment(models.Model):
     page_times = models.JSONField(default=dict, editable=False)
     state_shown = models.CharField(max_length=20, blank=True, editable=False)
     may_ask = models.BooleanField(default=False, editable=False)
-    in_touch = models.BooleanField(default=False, editable=False)
+    has_unread = models.BooleanField(default=False, editable=False)
     display_name = models.CharField(_("display name"), max_length=30, blank=True)
     code_word = models.CharField(_("code word"), max_length=30, default=new_code_word)
     completion_code = models.CharField(_("completion code"), max_length=20, default=new_code)

@@ -14,12 +14,8 @@ register = template.Library()
 
 @register.simple_tag
 def help_for(enrolment: Enrolment) -> dict[str, Any] | None:
-    """Return what the panel shows: whether the participant may ask, messages if they are in touch, if one is unread.
-
-    None if the page needs no panel. The panel's script loads other messages when it is opened.
-    """
-    if not (enrolment.may_ask or enrolment.in_touch):
+    """Return whether the participant may ask, and their messages if one of them is unread; None if neither."""
+    if not (enrolment.may_ask or enrolment.has_unread):
         return None
-    messages = services.messages_of(enrolment) if enrolment.in_touch else []
-    unread = any(message.read_at is None and not message.is_question for message in messages)
-    return {"asking": enrolment.may_ask, "messages": messages, "unread": unread}
+    messages = services.messages_of(enrolment) if enrolment.has_unread else []
+    return {"asking": enrolment.may_ask, "messages": messages}

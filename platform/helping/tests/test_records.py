@@ -47,6 +47,7 @@ def test_dataset_has_the_messages_without_identities(tmp_path):
     assert verify(tmp_path / "data") == []
 
 
+@pytest.mark.slow
 def test_person_who_is_not_in_the_dataset_has_no_messages_in_it(tmp_path):
     visitor = Visitor(arrived_participant(launched_study()))
     visitor.walk_to("match")

@@ -26,7 +26,7 @@ class Migration(migrations.Migration):
                 ('page_times', models.JSONField(default=dict, editable=False)),
                 ('state_shown', models.CharField(blank=True, editable=False, max_length=20)),
                 ('may_ask', models.BooleanField(default=False, editable=False)),
-                ('in_touch', models.BooleanField(default=False, editable=False)),
+                ('has_unread', models.BooleanField(default=False, editable=False)),
                 ('display_name', models.CharField(blank=True, max_length=30, verbose_name='display name')),
                 ('code_word', models.CharField(default=participants.models.new_code_word, max_length=30, verbose_name='code word')),
                 ('completion_code', models.CharField(default=participants.models.new_code, max_length=20, verbose_name='completion code')),
