@@ -6,14 +6,17 @@ import base64
 import hashlib
 import hmac
 import json
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from decimal import Decimal
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import Thread
+from threading import Barrier, Thread
 from types import SimpleNamespace
+from unittest.mock import Mock
 
 import pytest
 from django.contrib.auth.models import User
+from django.db import connection
 from django.utils import timezone
 
 from helping import services as help_services
@@ -266,6 +269,31 @@ class TestMail:
         recipient.refresh_from_db()
         assert recipient.problem == ""
 
+    def test_two_workers_send_a_notice_once(self, study, mailbox, monkeypatch):
+        telling(study)
+        record(study, [Found(Kind.MODEL, "openai")])
+        later(2)
+        mail = sending._mail
+
+        def mail_while_another_worker_looks(*arguments) -> None:
+            assert sending.send_due() == 0
+            mail(*arguments)
+
+        monkeypatch.setattr(sending, "_mail", mail_while_another_worker_looks)
+        assert sending.send_due() == 1 and len(mailbox.mails) == 1
+
+    def test_worker_that_is_killed_while_sending_leaves_the_notice_to_another(self, study, mailbox, monkeypatch):
+        telling(study)
+        record(study, [Found(Kind.MODEL, "openai")])
+        later(2)
+        with monkeypatch.context() as killed:
+            killed.setattr(sending, "_mail", Mock(side_effect=SystemExit))
+            with pytest.raises(SystemExit):
+                sending.send_due()
+        assert sending.send_due() == 0
+        later(6)
+        assert sending.send_due() == 1 and len(mailbox.mails) == 1
+
 
 class TestWebhook:
     def test_request_is_signed_and_holds_counts_and_links(self, study, webhook):
@@ -347,3 +375,21 @@ class TestSetting:
         assert "rosa@example.org" not in client.get("/admin/notifying/recipient/").content.decode()
         assert self.add(client, study, address="vi@example.org").status_code == 200
         assert Recipient.objects.count() == 1
+
+
+@pytest.mark.slow
+@pytest.mark.services
+@pytest.mark.django_db(transaction=True)
+def test_workers_that_find_the_same_record_it_once():
+    study, start = launched_study(), Barrier(4)
+
+    def find(_worker: int) -> int:
+        start.wait(10)
+        try:
+            return record(study, [Found(Kind.COMPLETE, "version 1")])
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(4) as workers:
+        assert sum(workers.map(find, range(4))) == 1
+    assert Trouble.objects.count() == 1
