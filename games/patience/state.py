@@ -21,6 +21,7 @@ HORIZONS: Mapping[str, tuple[float, float]] = {
     "5 years": (1.0, 250.0),
 }
 """(step between the amounts, largest amount) by horizon; amounts for five years start at $111."""
+IN_FIGURES = (gettext_noop("1 month"), gettext_noop("6 months"), gettext_noop("1 year"), gettext_noop("5 years"))
 IN_WORDS = {"1 month": "one month", "6 months": "six months", "1 year": "one year", "5 years": "five years"}
 FIRST_OF_FIVE_YEARS = 111.0
 Choice = Literal["A", "B", "none"]

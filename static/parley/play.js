@@ -489,7 +489,7 @@ document.addEventListener("input", (event) => {
 // Show how many characters are left in each message.
 function count(area) {
   const place = document.getElementById(area.dataset.counted);
-  if (place) place.textContent = place.dataset.words.replace("COUNT", (area.maxLength - area.value.length).toLocaleString("en-US"));
+  if (place) place.textContent = place.dataset.words.replace("COUNT", (area.maxLength - area.value.length).toLocaleString(document.documentElement.lang, { useGrouping: "always" }));
 }
 document.addEventListener("input", (event) => {
   if (event.target.matches("textarea[data-counted]")) count(event.target);
@@ -504,7 +504,7 @@ document.addEventListener("parley:payoff", (event) => {
   if (place.hidden) return;
   const line = JSON.parse(event.target.dataset.bonus);
   const bonus = Math.min(Math.max(line.at_zero + line.slope * event.detail, 0), line.most);
-  place.textContent = place.dataset.words.replace("BONUS", line.written.replace("0.00", bonus.toFixed(2)));
+  place.textContent = place.dataset.words.replace("BONUS", line.written.replace(/0([.,])00/, (_zero, mark) => bonus.toFixed(2).replace(".", mark)));
 });
 
 function restoreDraft() {
