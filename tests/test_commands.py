@@ -127,6 +127,7 @@ def test_output_without_json_is_readable(manage):
     assert "seed 0:" in process.stdout and "seed 1:" in process.stdout and "alice (script:random)" in process.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "standin"),
     [("openai", OpenAIStandIn), pytest.param("anthropic", AnthropicStandIn, marks=pytest.mark.slow)],
@@ -188,6 +189,7 @@ def test_invalid_simulations_are_explained(manage_here, arguments, reasons):
     assert_refused(manage_here("simulate", *arguments, "--json"), *reasons)
 
 
+@pytest.mark.slow
 def test_error_is_one_line_in_a_separate_process(manage):
     assert_refused(manage("simulate", "bargaining", "--config", '{"money": NaN}', "--json"), "NaN is not JSON")
 

@@ -96,6 +96,7 @@ def test_password_is_read_only_if_it_is_unambiguous(monkeypatch, password: str):
         assert str(refused.value) == AMBIGUOUS
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("url", "reason"),
     [
@@ -161,6 +162,7 @@ for origin in ("https://parley.example.org:8443", "https://parley.example.org:90
 """
 
 
+@pytest.mark.slow
 def test_foreign_hosts_are_refused_and_other_ports_work(tmp_path):
     port = {"SITE_URL": "https://parley.example.org:8443", "CSRF_TRUSTED_ORIGINS": "https://parley.example.org:8443"}
     database = {"DATABASE_URL": f"sqlite:///{tmp_path}/db.sqlite3", "REQUIRE_SECOND_FACTOR": "false"}
@@ -262,6 +264,7 @@ def test_json_logs_hide_tokens(tmp_path):
     assert (line["levelname"], line["name"], line["message"]) == ("ERROR", "x", "no /p/…/ here")
 
 
+@pytest.mark.slow
 def test_sentry_gets_errors_without_tokens_or_local_values(tmp_path):
     bodies = []
 

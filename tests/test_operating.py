@@ -150,6 +150,7 @@ def test_backup_is_private_and_restores_database_data_and_settings(machine: Mach
     assert stat.S_IMODE(machine.env_file.stat().st_mode) == 0o600
 
 
+@pytest.mark.slow
 def test_damaged_or_newer_backup_is_refused_and_changes_nothing(machine: Machine, backup: Path):
     manifest = backup / backups.MANIFEST
     described = manifest.read_text()

@@ -57,6 +57,7 @@ def test_killed_service_is_restarted(stack: Stack, name: str):
     assert f"{name}: was killed by SIGKILL" in restarts.recent(stack.data_dir)
 
 
+@pytest.mark.slow
 def test_halted_service_stays_down_until_restarted(stack: Stack):
     stack.halt("beat")
     time.sleep(1)

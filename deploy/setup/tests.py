@@ -1,14 +1,14 @@
 """Run the test groups, two at a time, each in its own pytest, and add up their results.
 
 Groups are needed because sync Playwright leaves an event loop behind, and because the services tests run on
-PostgreSQL. Browsers and oTree mostly wait, so each of these groups runs beside another. A group of few files
+PostgreSQL. Browsers, services and oTree mostly wait, so that a second group fills the cores. A group of few files
 collects only those, unless the arguments name paths.
 
 Usage: tests.py [--all | --rest] [--lint] [--minutes NUMBER] [pytest arguments]
   (neither)  the quick tests: what guards every change
   --rest     the slow tests, and services on SQLite, too
   --all      both, every property test with new examples, and all faults while people meet (40 minutes)
-  --lint     `make lint`, beside the first two groups
+  --lint     `make lint`, beside the tests
   --minutes  stop the slow tests after so many minutes, and say which groups were not finished
 """
 
@@ -23,8 +23,8 @@ import sys
 import tempfile
 import time
 from collections.abc import Sequence
-from contextlib import ExitStack
-from dataclasses import dataclass
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO
 from xml.etree import ElementTree
@@ -36,8 +36,10 @@ MAX_REASON_LENGTH = 300
 """Maximum length of the reason for a skipped test."""
 SLOW_TEST_SECONDS = 3600
 """Maximum seconds for a slow test; pyproject.toml has the limit for the others."""
-QUICK_PAIR_SECONDS = 1200
-"""Seconds after which two groups of quick tests are stopped, so that the others still run if they hang."""
+QUICK_GROUP_SECONDS = 1200
+"""Seconds after which a group of quick tests is stopped, so that the others still run if it hangs."""
+AT_ONCE = 2
+"""How many groups run at a time."""
 STOPPING_SECONDS = 60
 """How long pytest may take to stop and to write its report."""
 
@@ -50,6 +52,7 @@ class Group:
         marks: pytest's expression for its tests.
         options: pytest's options.
         mark: the mark whose files contain the group's tests; "" for all files.
+        seconds: after which it is stopped; None for never.
     """
 
     name: str
@@ -57,23 +60,20 @@ class Group:
     database: str = "sqlite"
     options: tuple[str, ...] = ("-n", "2")
     mark: str = ""
+    seconds: float | None = None
 
 
-PAIRS = (
-    (
-        Group("all but the browser, on SQLite", "not browser and not otree and (not services or both)"),
-        Group("browser", "browser and not otree and not faults", options=(), mark="browser"),
+GROUPS = (
+    Group("all but the browser, on SQLite", "not browser and not otree and (not services or both)"),
+    Group("browser", "browser and not otree and not faults", options=(), mark="browser"),
+    Group(
+        "concurrency, channels and workers, on PostgreSQL",
+        "services and not browser and not otree",
+        "postgres",
+        ("-n", "2", "--dist", "loadgroup"),
+        "services",
     ),
-    (
-        Group(
-            "concurrency, channels and workers, on PostgreSQL",
-            "services and not browser and not otree",
-            "postgres",
-            ("-n", "2", "--dist", "loadgroup"),
-            "services",
-        ),
-        Group("beside a real oTree", "otree", options=(), mark="otree"),
-    ),
+    Group("beside a real oTree", "otree", options=(), mark="otree"),
 )
 SERVICES_ON_SQLITE = Group("services, on SQLite", "services and not both and not browser", mark="services")
 PROPERTY_TESTS = Group(
@@ -121,8 +121,9 @@ class Run:
             cwd=ROOT, env=environment, stdout=output, stderr=subprocess.STDOUT if output else None,
         )  # fmt: skip
 
-    def result(self, deadline: float | None) -> Result:
-        """Wait for the end, in `time.monotonic` at most until the deadline; pytest then stops and reports."""
+    def result(self, until: float | None) -> Result:
+        """Wait for the end, at most until then, in `time.monotonic`, or the group's seconds; pytest then reports."""
+        deadline = until if self.group.seconds is None else self.started_at + self.group.seconds
         stopped = False
         try:
             code = self.process.wait(None if deadline is None else max(0.0, deadline - time.monotonic()))
@@ -156,12 +157,12 @@ def _read_report(report: Path) -> tuple[dict[str, int], tuple[str, ...]]:
 
 
 def quick(group: Group) -> Group:
-    return Group(group.name, f"({group.marks}) and not slow", group.database, group.options, group.mark)
+    return replace(group, marks=f"({group.marks}) and not slow", seconds=QUICK_GROUP_SECONDS)
 
 
 def slow(group: Group) -> Group:
     options = (*group.options, f"--timeout={SLOW_TEST_SECONDS}")
-    return Group(f"slow: {group.name}", f"({group.marks}) and slow", group.database, options, group.mark)
+    return replace(group, name=f"slow: {group.name}", marks=f"({group.marks}) and slow", options=options)
 
 
 def main() -> int:
@@ -171,11 +172,10 @@ def main() -> int:
     parser.add_argument("--lint", action="store_true")
     parser.add_argument("--minutes", type=float)
     chosen, arguments = parser.parse_known_args()
-    quick_pairs = [] if chosen.rest else [tuple(map(quick, pair)) for pair in PAIRS]
-    slow_pairs = [*(tuple(map(slow, pair)) for pair in PAIRS), (SERVICES_ON_SQLITE,)]
-    if not (chosen.rest or chosen.all):
-        slow_pairs = []
-    slow_pairs += [(PROPERTY_TESTS,), (FAULTS,)] if chosen.all else []
+    batches = [] if chosen.rest else [[quick(group) for group in GROUPS]]
+    if chosen.rest or chosen.all:
+        batches += [[slow(group) for group in GROUPS], [SERVICES_ON_SQLITE]]
+    batches += [[PROPERTY_TESTS], [FAULTS]] if chosen.all else []
     names_paths = any((ROOT / argument.split("::")[0]).exists() for argument in arguments)
 
     started_at = time.monotonic()
@@ -185,21 +185,20 @@ def main() -> int:
     style = start_lint() if chosen.lint else None
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        for pair in (*quick_pairs, *slow_pairs):
-            deadline: float | None = time.monotonic() + QUICK_PAIR_SECONDS
-            if pair in slow_pairs:
+        for number, batch in enumerate(batches):
+            are_quick = number == 0 and not chosen.rest
+            if not are_quick:
                 if slow_until is None and chosen.minutes is not None:
                     slow_until = time.monotonic() + 60 * chosen.minutes
-                deadline = slow_until
-                if deadline is not None and deadline - time.monotonic() < STOPPING_SECONDS:
-                    unfinished += [group.name for group in pair]
+                if slow_until is not None and slow_until - time.monotonic() < STOPPING_SECONDS:
+                    unfinished += [group.name for group in batch]
                     continue
-            for result, group in zip(run(pair, arguments, folder, names_paths, deadline), pair, strict=True):
+            for group, result in zip(batch, run(batch, arguments, folder, names_paths, slow_until), strict=True):
                 total = {key: total[key] + result.counts[key] for key in total}
                 lines.append(f"{group.name}: {_summary(result.counts)} in {result.seconds:.0f} s")
                 lines += [f"  skipped: {reason}" for reason in result.reasons]
-                nothing_ran = not names_paths and pair in quick_pairs and not any(result.counts.values())
-                if result.failed or nothing_ran or (result.stopped and pair in quick_pairs):
+                nothing_ran = not names_paths and are_quick and not any(result.counts.values())
+                if result.failed or nothing_ran or (result.stopped and are_quick):
                     failed.append(group.name)
                 if result.stopped:
                     unfinished.append(group.name)
@@ -223,21 +222,23 @@ def start_lint() -> subprocess.Popen[str]:
 
 
 def run(
-    pair: Sequence[Group], arguments: list[str], folder: Path, names_paths: bool, deadline: float | None
+    batch: Sequence[Group], arguments: list[str], folder: Path, names_paths: bool, until: float | None
 ) -> list[Result]:
-    """Run groups beside each other; the terminal shows the first one, and the others when it has ended."""
-    print(f"\n=== {pair[0].name} ===", flush=True)
-    with ExitStack() as files:
-        runs = [
-            Run(
-                group,
-                [*arguments, *([] if names_paths else files_with(group.mark))],
-                folder,
-                output=files.enter_context(tempfile.TemporaryFile("w+")) if i else None,
-            )
-            for i, group in enumerate(pair)
-        ]
-        return [started.result(deadline) for started in runs]
+    """Run groups, a few at a time; the terminal shows the first one, and the others when they have ended.
+
+    They may run until then, in `time.monotonic`, or for their own seconds.
+    """
+    print(f"\n=== {batch[0].name} ===", flush=True)
+
+    def result_of(group: Group) -> Result:
+        paths = [] if names_paths else files_with(group.mark)
+        if group is batch[0]:
+            return Run(group, [*arguments, *paths], folder, output=None).result(until)
+        with tempfile.TemporaryFile("w+") as output:
+            return Run(group, [*arguments, *paths], folder, output=output).result(until)
+
+    with ThreadPoolExecutor(AT_ONCE) as slots:
+        return list(slots.map(result_of, batch))
 
 
 def _others(count_file: Path, chosen: argparse.Namespace) -> list[str]:

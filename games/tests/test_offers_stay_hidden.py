@@ -94,6 +94,7 @@ def test_other_value_is_hidden_under_incomplete_information(key, seed, role, rou
     assert_alike(key, role, seed, config, {other_key(key, role): one}, {other_key(key, role): other})
 
 
+@pytest.mark.slow
 @both_games
 @settings(deadline=None, max_examples=60)
 @given(seed=SEEDS, role=ROLES, cap=CAPS, other_cap=CAPS, complete_information=st.booleans())

@@ -127,6 +127,12 @@ KINDS: dict[str, Kind] = {
 """The kinds of entry. Marketplaces add theirs with `register`."""
 
 
+def unknown(kind: str) -> str:
+    """Return the words that refuse a way of entering that is not registered."""
+    words = _("There is no way of entering called “{kind}”. These are: {known}.")
+    return words.format(kind=kind, known=", ".join(KINDS))
+
+
 def register(kind: str, title: str | Promise, arrive: Reader) -> None:
     """Register a kind of entry."""
     KINDS[kind] = Kind(title, arrive)

@@ -113,7 +113,7 @@ def _unknown_here(document: Document) -> Iterator[Fault]:
     entry = document.get("entry")
     via = entry.get("via", "codes") if isinstance(entry, dict) else "codes"
     if via not in arrivals.KINDS:
-        yield Fault("entry.via", _("There is no way of entering called “{kind}”.").format(kind=via))
+        yield Fault("entry.via", arrivals.unknown(via))
 
 
 def _endpoints_in(document: Document) -> Iterator[tuple[str, str]]:

@@ -92,9 +92,7 @@ def refuse_unplayable(study: Study, version: Version) -> None:
     refresh_if_old()
     problems = {
         "agents": [*_agent_problems(study, version), *filter(None, [missing_cap(version)])],
-        "entry": []
-        if version.plan.entry.via in arrivals.KINDS
-        else [_("There is no way of entering called “{kind}”.").format(kind=version.plan.entry.via)],
+        "entry": [] if version.plan.entry.via in arrivals.KINDS else [arrivals.unknown(version.plan.entry.via)],
     }
     missing = sorted(media_in(version.reader) - version.frozen["media"].keys())
     problems["journey"] = [_("This study has no file “{name}”. Add it first.").format(name=name) for name in missing]

@@ -108,6 +108,7 @@ def test_later_qualities_are_hidden_from_the_seller(seed, same_rounds, first_qua
             plays = [games.play.submit(play, role, move)[0] for play in plays]
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=30)
 @given(seed=st.integers(0, 10_000), **SETTINGS)
 def test_fixed_and_drawn_qualities_look_the_same(seed, **config):

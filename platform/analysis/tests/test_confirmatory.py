@@ -96,6 +96,7 @@ def test_outcomes_that_the_dataset_lacks_are_counted_and_bounded():
     assert (bounds["low"], bounds["high"]) == pytest.approx((expected["ci_low"], expected["ci_high"]), rel=0.1)
 
 
+@pytest.mark.slow
 def test_randomisation_exchanges_people_within_their_blocks_only():
     """In two blocks of two, four assignments exist: two of them are at least as extreme as the one drawn."""
     rows, people = [], []
@@ -136,6 +137,7 @@ def test_holm_counts_every_planned_hypothesis_of_the_family():
     assert any(warning.startswith("gone was planned and could not be tested") for warning in outcome.result.warnings)
 
 
+@pytest.mark.slow
 def test_a_question_is_an_outcome_and_an_earlier_answer_adjusts():
     tables = experiment(np.random.default_rng(4))
     outcome = analysed(tables, plan({"adjust": ["before.age"]}, {"name": "trust", "outcome": "after.trust"}))
@@ -191,6 +193,7 @@ def test_groups_are_exchanged_as_they_were_assigned(rule):
     assert found["p_randomisation"] == 2 / 8
 
 
+@pytest.mark.slow
 def test_with_random_assignment_any_group_may_be_exchanged():
     found = number(analysed(pairs("random", LEVELS, OUTCOMES), plan()))
     treated = [set(some) for some in combinations(range(6), 3)]
@@ -208,6 +211,7 @@ def test_the_plans_own_exclusions_apply_to_both_estimands_and_are_undone_as_a_ch
     assert outcome.numbers[f"framing: assigned: with the {young} whom the plan excludes"]["n"] == 80
 
 
+@pytest.mark.slow
 def test_people_are_compared_with_agents_in_the_same_configuration():
     rng, rows = np.random.default_rng(6), []
     for index in range(60):

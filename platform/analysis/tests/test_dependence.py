@@ -280,6 +280,7 @@ WORLDS = [{"by_session": True}, {"by_session": False}, {"sessions": 30, "people"
 """Arms set by session or by match; pairs who meet five times. None has an effect."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("world", WORLDS)
 def test_few_false_positives_when_people_meet_again(world):
     rng, small = np.random.default_rng(4), 0

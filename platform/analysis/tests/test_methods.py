@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from analysis.command import analyse
 from analysis.options import Options
@@ -26,6 +27,7 @@ def draft(tmp_path, planned, **manifest):
     return (tmp_path / "report" / "methods.md").read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_people_arms_pay_and_tests_are_stated_with_their_numbers(tmp_path):
     text = draft(tmp_path, {"analysis_plan": plan({"claim": "It is <b>lower</b>."}, per_arm=50)})
     assert "The factor wording varied between participants (give and take)." in text

@@ -25,6 +25,7 @@ def test_the_smallest_effect_is_found_with_80_percent() -> None:
     assert TTestIndPower().power(smallest, 50, 0.05) == pytest.approx(0.8, abs=MARGIN)
 
 
+@pytest.mark.slow
 def test_several_matches_of_one_person_count_as_little_as_they_are_alike() -> None:
     once = simulated_power(20, effect=0.8, draws=DRAWS)["power"]
     same = simulated_power(80, effect=0.8, icc=1, matches=4, draws=DRAWS)

@@ -34,6 +34,7 @@ def contents(folder: Path) -> dict[str, bytes]:
     return {str(path.relative_to(folder)): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
 
 
+@pytest.mark.slow
 def test_one_process_and_two_write_the_same_bytes(tmp_path):
     rows = [match(i, payoffs_alice=i % 5, config_money=100 * (i % 2), agreement=i % 3 > 0) for i in range(200)]
     folder = dataset(tmp_path / "data", {"matches": rows})

@@ -57,7 +57,7 @@ def meetings():
     )  # fmt: skip
 
 
-@pytest.fixture(scope="module", params=[single_matches, meetings])
+@pytest.fixture(scope="module", params=[single_matches, pytest.param(meetings, marks=pytest.mark.slow)])
 def report(request, tmp_path_factory):
     """Yield a dataset and its report, both as folders."""
     tables, hypotheses = request.param()

@@ -163,6 +163,7 @@ def test_erasing_removes_identities_and_keeps_all_figures(tmp_path):
     assert other.pseudonym in after
 
 
+@pytest.mark.slow
 def test_the_log_still_replays_and_the_snapshot_matches_it():
     person = participant(building.new_study())
     erase(enrolment=person, by=None, reason="asked")

@@ -159,6 +159,7 @@ def test_a_game_outside_the_layout_is_refused(tmp_path, monkeypatch):
     assert not (tmp_path / "d").exists()
 
 
+@pytest.mark.slow
 def test_imported_games_are_analysed_by_the_papers_definitions(tree, tmp_path):
     import_matches(SYSTEM, tree, name="glee")
     for family in FAMILIES:

@@ -151,6 +151,7 @@ def reach_ending(study, ending: str, *, worker: str, name: str) -> Enrolment:
     return person
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(12), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     endings=st.lists(st.sampled_from(ENDINGS), min_size=1, max_size=5),

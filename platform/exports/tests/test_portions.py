@@ -72,6 +72,7 @@ def test_two_processes_detect_missing_and_extra_rows(tmp_path, played, name):
         assert verify.examine(tmp_path / "d", processes=2).differences
 
 
+@pytest.mark.slow
 def test_people_in_several_portions_are_each_counted_once(tmp_path):
     study = building.new_study()
     people = [building.complete(study, worker=f"A{i}") for i in range(4)]

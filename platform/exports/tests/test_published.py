@@ -478,6 +478,7 @@ def test_agrees_if_it_rounds_to_what_is_printed(printed, here, decimals, agrees)
 @pytest.mark.services
 @pytest.mark.django_db
 class TestReproducing:
+    @pytest.mark.slow
     def test_imports_a_dataset_that_replays_and_compares_it(self, tmp_path):
         root = records.coopeval(tmp_path / "published")
         for folder in root.glob("run1/none_prisoners_dilemma"):
@@ -506,6 +507,7 @@ class TestReproducing:
         assert rows["GPT-4, the lowest"]["cause"] == "the paper's auctions are not published; the folder has 3"
         assert rows["GPT-4, current priority with bids"]["here"] != "–" == rows["GPT-4-Turbo, random, profit"]["here"]
 
+    @pytest.mark.slow
     def test_compares_runs_of_econevals_with_the_paper(self, tmp_path):
         call_command("reproduce", "econevals", str(records.econevals(tmp_path / "runs")), "--to", str(tmp_path / "out"))
         for game in records.RUNS:

@@ -129,6 +129,7 @@ def test_status_is_unreachable_when_the_marketplace_fails(stage, payer, worker, 
         payer.balance()
 
 
+@pytest.mark.slow
 def test_study_that_is_not_there_pays_nobody(stage, worker):
     Publication.objects.all().delete()
     Recruitment.objects.all().delete()

@@ -66,6 +66,7 @@ def test_a_changed_answer_is_detected(played):
         call_command("replay_calls")
 
 
+@pytest.mark.slow
 def test_two_calls_marked_as_played_in_one_turn_are_detected(played, tmp_path, capsys):
     copied_call = Call.objects.filter(outcome=Call.Outcome.MOVE).first()
     copied_call.pk = None

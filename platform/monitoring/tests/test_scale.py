@@ -67,6 +67,7 @@ def _rows_in_plan(node: dict[str, Any]) -> int:
     return own_rows + sum(_rows_in_plan(child) for child in node.get("Plans", []))
 
 
+@pytest.mark.slow
 def test_no_query_grows_with_the_number_of_finished_matches(client):
     kit.administrator(client)
     study_key = crowd.launch_crowded("crowded", finished=FEW, live=LIVE)

@@ -120,6 +120,7 @@ def test_killed_at_every_step(
     assert sum(Decimal(amount) for _uid, amount in standin.paid) == books.balances(STUDY)[STUDY, "USD"]["paid"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [2, 3])
 def test_several_processes_pay_at_once(
     standin: StandIn,

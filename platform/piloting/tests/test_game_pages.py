@@ -19,6 +19,7 @@ def test_every_games_pages_work(key):
     assert [problem for case in cases(key)[:3] for problem in game_pages.problems(case)] == []
 
 
+@pytest.mark.slow
 def test_pages_of_the_tutorials_game_work(game):
     assert [problem for case in cases_of(game, Examples()) for problem in game_pages.problems(case)] == []
 

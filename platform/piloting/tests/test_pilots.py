@@ -229,6 +229,7 @@ class TestGroups:
             kinds = [step["kind"] for step in walker.enrolment.steps]
             assert kinds.index("lobby") == kinds.index("match") - 1
 
+    @pytest.mark.slow
     def test_groups_continue_to_other_games(self):
         study = self.contest()
         fair = {"stage": "game", "name": "divide", "game": "bargaining", "config": {"rounds": 2}}

@@ -94,6 +94,7 @@ def test_report_of_a_dead_process_can_be_requested_again(client, dataset, queued
     assert Report.objects.get().state == "queued"
 
 
+@pytest.mark.slow
 def test_unreadable_dataset_fails_with_the_reason(client, dataset, queued_reports):
     path = f"{dataset}/manifest.json"
     with zipfile.ZipFile(dataset.file.path) as archive:

@@ -64,6 +64,7 @@ def test_demos_for_two_people(settings, tmp_path, client):
     assert page.count('name="role"') == 1, "of two equal seats, nobody chooses the other's"
 
 
+@pytest.mark.slow
 def test_local_model_plays_every_game(settings, tmp_path):
     settings.DATA_DIR = tmp_path
     create_demo("http://127.0.0.1:9/v1")

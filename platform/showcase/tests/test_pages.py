@@ -154,6 +154,7 @@ def test_nobody_elses_match_is_public(demo, client: Client, django_capture_on_co
     assert client.get(f"/demo/match/{in_study.uid}/").status_code == 404
 
 
+@pytest.mark.slow
 def test_a_model_on_this_computer_plays_where_one_runs(demo, client: Client):
     from showcase.demo import create_demo
 

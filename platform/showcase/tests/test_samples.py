@@ -115,6 +115,7 @@ class TestGroupStudy:
         assert offered["samples"]["study"].links == {} and not offered["ready"]
 
 
+@pytest.mark.slow
 @pytest.mark.django_db(transaction=True)
 def test_a_session_is_complete_or_absent_however_the_process_ends(monkeypatch: pytest.MonkeyPatch) -> None:
     answer = bargaining.Bargainer.answer

@@ -69,6 +69,7 @@ def test_each_stop_shows_what_it_names(client, finished, boss):
     assert missing == []
 
 
+@pytest.mark.slow
 def test_next_leads_through_all_stops_to_the_end(client, study, boss):
     path, seen = f"/admin/tour/{STOPS[0].name}/", []
     while path:

@@ -81,6 +81,7 @@ class TestStudies:
         response = client.post(reverse("admin:studies_study_save", args=[study.pk]), sent)
         assert response.status_code == 200
 
+    @pytest.mark.slow
     def test_saving_in_the_editor_checks_the_plan_once(self, admin_client, calls):
         self.save(admin_client, new_study(), title="Saved once")
         assert calls["_check"] == 1

@@ -54,7 +54,7 @@ class Command(BaseCommand):
             self._print(checked.as_data())
         else:
             if checked.matches is not None:
-                self.stdout.write(f"{len(checked.cells)} cells, {checked.matches} matches")
+                self.stdout.write(f"Cells: {len(checked.cells)}, matches: {checked.matches}")
             for fault in checked.faults:
                 self.stdout.write(str(fault))
         if checked.faults:
