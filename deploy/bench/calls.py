@@ -15,7 +15,7 @@ import time
 from typing import get_args
 
 from deploy.bench.collecting import begin, rates
-from deploy.bench.kit import Measured, Table, memory, serving_standin, stack_on
+from deploy.bench.kit import Measured, Table, cpu, memory, serving_standin, stack_on
 from llm_agents.calling import Policy, call
 from llm_agents.endpoints import Endpoint, Protocol, use_endpoints
 from llm_agents.providers import provider_called
@@ -56,7 +56,7 @@ async def _calls(at_once: int, seconds: float, server: int) -> Measured:
 
 def report_models(options: argparse.Namespace) -> None:
     """Print two rows for each collection of a model's long matches."""
-    table = Table("matches at once|s per call|strategy|when|calls/s|% of the bound|worker MB")
+    table = Table("matches at once|s per call|strategy|when|calls/s|% of the bound|CPU ms per call|worker MB")
     for at_once, latency, strategy in ((100, 1.0, "tools"), (4, 0.05, "")):
         asking = {"strategy": strategy} if strategy else {}
         with stack_on("postgres") as (stack, _pids), serving_standin(latency) as (url, _server):
@@ -64,8 +64,9 @@ def report_models(options: argparse.Namespace) -> None:
             size = ["--config", '{"periods": 300}', "--repetitions", str(at_once), "--concurrency", str(at_once)]
             begin(stack, NAME, "--game", "pricing", "--agents", f"{NAME}:any", "--asking", json.dumps(asking), *size)
             time.sleep(2 * WARM_UP)
-            for rate in rates(stack, NAME, "calls", options.seconds, intervals=2):
-                megabytes = memory(stack.pids["collector"])
-                table.row(
-                    at_once, str(latency), strategy or "no tools", rate, 100 * rate * latency / at_once, megabytes
-                )
+            collector, measuring = stack.pids["collector"], rates(stack, NAME, "calls", options.seconds, intervals=2)
+            for part in ("first", "later"):
+                before, rate = cpu(collector), next(measuring)
+                cost = 1000 * (cpu(collector) - before) / options.seconds / max(rate, 1)
+                cells = [rate, 100 * rate * latency / at_once, cost, memory(collector)]
+                table.row(at_once, str(latency), strategy or "no tools", part, *cells)

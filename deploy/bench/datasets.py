@@ -26,10 +26,10 @@ def report(options: argparse.Namespace) -> None:
             for family, share in SHARES.items():
                 games, few, whole, analysed = (f"{folder}/{family}-{name}" for name in ("games", *STEPS[1:4]))
                 write_sample(Path(games), round(options.exported * share), seed=1, families=[family])
-                slug = f"glee-{family}"
+                slug = f"{family}-{family}"
                 rows.append(
                     [
-                        command(stack, "import_glee", games),
+                        command(stack, "import_glee", games, "--name", family),
                         command(stack, "export_dataset", slug, "--to", few, "--formats", "csv,parquet"),
                         command(stack, "export_dataset", slug, "--to", whole, "--formats", "csv,parquet,jsonl"),
                         command(stack, "verify_dataset", whole),

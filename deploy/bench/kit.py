@@ -67,6 +67,7 @@ def serving_standin(seconds: float) -> Iterator[tuple[str, int]]:
             yield f"http://127.0.0.1:{port}", server.pid
         finally:
             server.terminate()
+            server.communicate()
 
 
 def memory(*pids: int) -> float:
