@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import runpy
 import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -15,6 +17,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from config.supervisor import ROOT
+from exports.verify import verify
 from studies.tests import kit
 from tests import researching
 from tests.photographs import photograph
@@ -79,7 +82,7 @@ def test_ten_matches_of_two_programs(stack):
 
 @pytest.mark.slow
 @pytest.mark.services
-def test_ten_people_play_a_program(stack):
+def test_ten_people_play_a_program(stack, tmp_path):
     secret = stack.call("tests.actions.new_program", "third")
     agent = kit.agent("program:third", fallback="fair")
     stack.launch_study(
@@ -101,6 +104,10 @@ def test_ten_people_play_a_program(stack):
                 pass
     matches = stack.call("tests.actions.ended_matches", "program-people")
     assert matches == [["finished", []]] * MATCHES  # nobody else moved for the program
+    folder = stack.call("tests.actions.export_dataset", "program-people", str(tmp_path / "data"), ["csv", "jsonl"])
+    assert verify(Path(folder)) == []
+    calls = list(csv.DictReader((Path(folder) / "llm_calls.csv").open()))
+    assert {(call["endpoint"], call["model"]) for call in calls} == {("program", "third")}
 
 
 @pytest.mark.slow

@@ -13,6 +13,8 @@ from asgiref.testing import ApplicationCommunicator
 from django.contrib.auth.models import User
 from django.test import Client
 
+from api.tests.test_access import SEATS as SEAT_OPERATIONS
+from api.tests.test_access import assert_declared
 from config.asgi import application
 from games import registry
 from games.tests.toys import Well
@@ -70,15 +72,20 @@ def asked(match: Match, role: str = "bob") -> Future[None]:
     return asking
 
 
+OPERATION_OF = {path.rpartition("/")[2]: operation for _method, path, operation in SEAT_OPERATIONS}
+
+
 def seats(secret: str) -> list[dict[str, Any]]:
     response = Client().get(SEATS, headers={"authorization": f"Bearer {secret}"})
     assert response.status_code == 200, response.content
+    assert_declared(OPERATION_OF["seats"], response)
     return response.json()["seats"]
 
 
 def send(token: str, move: Any, **keys: Any) -> tuple[int, dict[str, Any]]:
     body = move if isinstance(move, str) else json.dumps({"move": move, **keys})
     response = Client().post(f"{SEATS}/{token}/move", body, content_type="application/json")
+    assert_declared(OPERATION_OF["move"], response)
     return response.status_code, response.json()
 
 
@@ -179,6 +186,7 @@ def test_no_token_or_secret_opens_another_seat():
 def look_up(token: str, name: str, arguments: Any) -> tuple[int, dict[str, Any]]:
     body = json.dumps({"name": name, "arguments": arguments})
     response = Client().post(f"{SEATS}/{token}/tool", body, content_type="application/json")
+    assert_declared(OPERATION_OF["tool"], response)
     return response.status_code, response.json()
 
 
