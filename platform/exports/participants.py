@@ -42,7 +42,6 @@ from participants.states import State
 from payouts.models import LedgerRow
 from plans import pay as rules
 from plans.questions import FREE_TEXT, Question
-from recruiters import authenticity
 from recruiters.models import Identity
 from studies import disclosure
 from studies.drawing import open_cells
@@ -89,7 +88,7 @@ class Reading:
             return Placement.objects.none()
         return (
             Placement.objects.filter(version__study=self.source.study, placed_at__lte=self.cutoff)
-            .select_related("enrolment__identity", *(f"enrolment__{relation}" for relation in authenticity.relations()))
+            .select_related("enrolment__identity", "enrolment__submission")
             .prefetch_related(*_related(logs=logs))
             .order_by("pk")
         )

@@ -18,12 +18,12 @@ from exports.scrubbing import Scrubber
 from exports.shape import MONEY, Shape, parameters
 from exports.sources import Source, StudySource
 from exports.times import Times
+from marketplaces.models import Submission
 from opponents.models import Call
 from participants.states import State
 from payouts.models import LedgerRow
 from plans.questions import FREE_TEXT
 from quality.score import MEANINGS, THRESHOLD
-from recruiters import authenticity
 
 # ---- calls of models -----------------------------------------------------------------------------------------
 
@@ -342,8 +342,8 @@ class Participants:
     authenticity = column.choice(
         "Result of the recruiter's own authenticity check of the participant's free texts, as last reported or "
         "imported. A signal: it excludes no one and doesn't affect pay.",
-        values=f"{', '.join(authenticity.FLAGS)}; empty if the recruiter reported none",
-        of=lambda p: authenticity.flag_of(p.enrolment),
+        values=f"{', '.join(Submission.Authenticity.values)}; empty if the recruiter reported none",
+        of=lambda p: p.enrolment.submission.authenticity or None if hasattr(p.enrolment, "submission") else None,
     )
     in_dataset = column.boolean("Whether a match of this participant is in the dataset.", values="true, false")
     reason = column.choice("The reason counted in the flow.", of=lambda p: next(iter(p.reasons), None))

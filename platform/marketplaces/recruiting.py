@@ -30,8 +30,9 @@ class AtMarketplace:
         return self._there.state_of(self._offers())
 
     def due(self, status: str) -> str:
-        number, words = len(self._due(status)), self._there.CHANGES.get(status)
-        return ngettext(*words, number).format(number=number) if number and words else ""
+        number = len(self._due(status))
+        one, several = self._there.CHANGES.get(status, ("", ""))
+        return ngettext(one, several, number).format(number=number) if number and one else ""
 
     def follow(self, status: str, user: Any) -> str:
         if status == Study.Status.LAUNCHED:

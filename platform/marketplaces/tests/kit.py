@@ -70,6 +70,7 @@ class Stage:
     kind = there = create_call = reject_call = list_call = status_call = id_name = worker_name = ""
     more_places = ""
     acts: ClassVar[tuple[str, ...]] = ()
+    served: ClassVar[Any]
     plan: ClassVar[dict[str, Any]] = {}
 
     def __init__(self, standin: Any, **plan: Any):

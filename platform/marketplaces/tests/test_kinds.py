@@ -10,7 +10,7 @@ from django.conf import settings
 
 from marketplaces import kinds, modules
 from payouts import payers
-from recruiters import arrivals, leaving
+from recruiters import arrivals
 
 
 @pytest.mark.parametrize("key", kinds.keys())
@@ -18,7 +18,7 @@ def test_marketplace_supports_arriving_leaving_and_paying(key):
     kind = kinds.get(key)
     assert kind.key == key and kind.title and kind.credentials
     assert key in dict(arrivals.choices())
-    assert leaving.PROVIDERS[key].__module__.startswith(f"marketplaces.{key}.")
+    assert arrivals.KINDS[key].leave.__module__.startswith(f"marketplaces.{key}.")
     method = payers.method_of(key)
     for module, names in modules.FUNCTIONS.items():
         assert all(hasattr(import_module(f"marketplaces.{key}.{module}"), name) for name in names.split())

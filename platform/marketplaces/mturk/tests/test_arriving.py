@@ -21,6 +21,11 @@ PREVIEW = "ASSIGNMENT_ID_NOT_AVAILABLE"
 
 
 class TestArriving:
+    def test_link_is_stored_with_the_identity(self, staged):
+        worker = staged.worker()
+        identity = worker.arrive().identity
+        assert identity.details == {name: value for name, value in worker.link().items() if name != "workerId"}
+
     def test_another_requesters_task_is_refused(self, staged):
         answer = staged.worker().open(hitId="3SOMEOTHERTASK")
         assert answer.status_code == 403 and "does not belong to this" in heading_of(answer)
