@@ -31,6 +31,7 @@ from llm_agents.errors import (
 from llm_agents.providers.base import Request
 from llm_agents.record import CallRecord
 from llm_agents.strategies.asking import Asking
+from llm_agents.talking import after_chat
 from llm_agents.turn import AgentTurn, Asked, corrected, fault_of
 
 FIRST_ROUND_WAIT, LONGEST_ROUND_WAIT = 1.0, 5.0
@@ -262,7 +263,9 @@ def _is_due(question: Question, play: Play, role: Role) -> bool:
 
 def _request_for(agent: AgentSpec, asking: Asking, turn: AgentTurn, recalled: CallRecord | None = None) -> Request:
     """Return the request of a model agent's first try at one question, which the call `recalled` precedes."""
-    messages = strategies.messages(asking, turn.events, turn.answers, _question_and_answer(recalled))
+    messages = after_chat(
+        strategies.messages(asking, turn.events, turn.answers, _question_and_answer(recalled)), turn.chat
+    )
     schema = None
     if agent.settings.structured:
         forms = asking.worded_forms(asking.play, asking.play.forms(asking.role))

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import Any
 
-from games.interface import Event, MoveData, Role
+from games.interface import Event, MoveData, Role, Said
 from games.play import Play, submit
 from games.strategies import Purpose, Question
 from games.words import gettext as _
@@ -31,6 +31,7 @@ class AgentTurn:
         events: the match's log so far.
         template: the study's own instruction text.
         answers: the agent's earlier raw answers, by number of the move event they led to.
+        chat: the messages of the match's chat that the role may read.
         on_text: if given, answers are streamed, and this is called with each new piece of text.
         on_retract: called when the pieces since its last call belong to an answer that does not count.
         calls: a record of each call, added as it is made, also when the decision fails.
@@ -43,6 +44,7 @@ class AgentTurn:
     events: Sequence[Event] = ()
     template: str | None = None
     answers: Mapping[int, str] = field(default_factory=dict)
+    chat: Sequence[Said] = ()
     on_text: Callable[[str], None] | None = None
     on_retract: Callable[[], None] | None = None
     calls: list[CallRecord] = field(default_factory=list)

@@ -136,7 +136,8 @@ def make_collection(document: Document, *, slug: str, seed: int | None = None, b
             [Fault("", _("A study already has the short name “{slug}”. Choose another one.").format(slug=slug))]
         )
     try:
-        collection.full_clean(exclude=["document", "frozen", "created_by"])
+        # The game is known; comparing it with the choices would load every other one.
+        collection.full_clean(exclude=["document", "frozen", "created_by", "game"])
     except ValidationError as error:
         raise BadPlan([Fault(key, " ".join(messages)) for key, messages in error.message_dict.items()]) from None
     collection.save()

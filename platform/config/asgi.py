@@ -15,11 +15,13 @@ from api.sockets import websocket_urlpatterns as seats  # noqa: E402
 from config.memory import freeze_loaded_objects  # noqa: E402
 from config.origins import SameOrigin  # noqa: E402
 from config.pages import PagesHandler  # noqa: E402
+from gathering import routing as gathering  # noqa: E402
 from lobby import routing as lobby  # noqa: E402
 from matches import routing as matches  # noqa: E402
 from uptime.heartbeat import lifespan  # noqa: E402
 
-sockets = [*matches.websocket_urlpatterns, *lobby.websocket_urlpatterns, re_path("", WebsocketDenier.as_asgi())]
+rooms = (matches, lobby, gathering)
+sockets = [*(each for room in rooms for each in room.websocket_urlpatterns), re_path("", WebsocketDenier.as_asgi())]
 pages = SameOrigin(AllowedHostsOriginValidator(URLRouter(sockets)))
 application = ProtocolTypeRouter(
     {

@@ -206,7 +206,8 @@ def longest_answer(timers: Mapping[str, Any], agents: Iterable[Agent]) -> float:
     It does not depend on who plays in a match, so that pages may show it in a blind study.
     """
     person = sum(
-        timers.get(name, 0) for name in ("turn_seconds", "extension_seconds", "report_seconds", "absence", "grace")
+        timers.get(name, 0)
+        for name in ("turn_seconds", "extension_seconds", "report_seconds", "help_seconds", "absence", "grace")
     )
     if "standin" in timers:
         person += agent_seconds(Agent.model_validate(timers["standin"]))

@@ -20,6 +20,7 @@ def words() -> dict[str, Any]:
             "pay": _("Pay"),
             "told": _("Disclosure"),
             "checks": _("Data quality"),
+            "help": _("Help"),
             "entry": _("Entry"),
             "cells": _("Cells and assignment"),
             "analysis": _("Analysis"),

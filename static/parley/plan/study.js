@@ -17,6 +17,7 @@ const SECTIONS = !isStudy ? [["study", "title"], ["agents", "smart_toy"], ["cell
   ["pay", "payments"],
   ["told", "visibility"],
   ["checks", "fact_check"],
+  ["help", "support_agent"],
   ["entry", "login"],
   ["cells", "grid_view"],
   ["analysis", "monitoring"],
