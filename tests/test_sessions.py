@@ -18,7 +18,7 @@ STACKS = ("sqlite", "postgres")
 WITHIN = 5.0
 """Seconds between the first and the last person's start."""
 QUIET_LOAD = 2.0
-"""How busy the machine may be when the first pages are timed: they cost processor time, news of the start hardly any."""
+"""The load average up to which the first pages are timed: unlike the news of the start, they cost processor time."""
 PATIENCE = 20_000
 ROOM = 12
 
