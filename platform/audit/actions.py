@@ -43,6 +43,7 @@ class Action(models.TextChoices):
     REJECTION_TAKEN_BACK = "rejection_taken_back", _("rejection taken back")
     RETURN_ASKED = "return_asked", _("return requested")
     IDENTITY_SHOWN = "identity_shown", _("worker's ID looked up")
+    WROTE = "wrote", _("wrote to participants")
     MATCH_ENDED = "match_ended", _("match ended by a researcher")
     ERASED = "erased", _("participant erased")
     RIGHTS_CHANGED = "rights_changed", _("rights changed")

@@ -39,6 +39,7 @@ urlpatterns = [
     path("p/", include("matches.urls")),
     path("p/", include("lobby.urls")),
     path("p/", include("quality.urls")),
+    path("p/", include("helping.urls")),
 ]
 
 handler404 = "config.views.not_found"

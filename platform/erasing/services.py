@@ -27,7 +27,7 @@ from exports.scrubbing import texts_in
 from games import interface
 from games.errors import GameError
 from gathering.models import Attendance
-from matches.models import Event, Match
+from matches.models import ChatLine, Event, Match
 from opponents.models import Call
 from participants.models import Enrolment, new_token
 from participants.written_text import with_texts_replaced, written_fields
@@ -136,6 +136,7 @@ def _carry_out(plan: _Plan, *, by: User | None, reason: str) -> ErasureCounts:
     enrolments, matches, traces = plan.found.enrolments, plan.found.matches, plan.traces
     study = parent_of(enrolments[0])
     counts = ErasureCounts(enrolments=len(enrolments), answers=_erase_answers(enrolments))
+    counts.messages += plan.erase_chat()
     for key, data in plan.rewritten.items():
         Event.objects.filter(pk=key).update(data=data)
         counts.messages += 1
@@ -198,6 +199,12 @@ class _Plan:
     traces: Traces
     rewritten: dict[int, dict[str, Any]]
     snapshots: dict[int, Mapping[str, Any]]
+
+    def erase_chat(self) -> int:
+        """Erase others' chat messages that quote or name the participant; return how many."""
+        lines = ChatLine.objects.filter(match__in=self.found.matches)
+        found = [line.pk for line in lines.exclude(text=ERASED) if self.traces.occur_in(line.text)]
+        return lines.filter(pk__in=found).update(text=ERASED)
 
 
 def _find(enrolment: Enrolment) -> _Found:

@@ -14,6 +14,7 @@ from plans import moments
 from plans.agents import Label, PlannedAgent
 from plans.analysis import Analysis
 from plans.factors import Cells, Factor, Name, PlanModel
+from plans.languages import Language
 from plans.pay import Pay
 from plans.stages import Block, Consent, Game, Stage
 
@@ -55,6 +56,28 @@ class Checks(PlanModel):
         False,
         title="Keep whole groups only",
         description="If one participant is excluded, everyone who played with them is excluded too.",
+    )
+
+
+class Help(PlanModel):
+    """How participants reach the researchers while the study runs."""
+
+    asking: bool = Field(
+        True,
+        title="Participants may ask questions",
+        description="“Ask a question” on every page. The study's monitor rings, and the answer appears on the page. "
+        "No model reads either.",
+    )
+    pauses_clock: bool = Field(
+        False,
+        title="A question pauses the clock",
+        description="While a question is open, the time for the participant's answer in a game does not run.",
+    )
+    longest_pause: Annotated[int, Field(ge=10, le=1800)] = Field(
+        180,
+        title="Longest pause",
+        description="How long one question may pause the clock; no turn is paused longer in total.",
+        json_schema_extra={"unit": "seconds"},
     )
 
 
@@ -139,7 +162,11 @@ class Plan(PlanModel):
     shown_title: Annotated[str, Field(max_length=120)] = Field(
         "", title="Title for participants", description="It should not name the question."
     )
-    language: Literal["en"] = Field("en", title="Language")
+    language: Language | Annotated[list[Language], Field(min_length=1)] = Field(
+        "en",
+        title="Language",
+        description="Participants and models read it. In a file, a list lets participants choose.",
+    )
     minutes: Annotated[int, Field(ge=5, le=24 * 60)] = Field(
         120, title="Maximum minutes", description="After this time, a participant's place is given to someone else."
     )
@@ -149,6 +176,7 @@ class Plan(PlanModel):
     journey: list[SerializeAsAny[Stage]] = Field(default_factory=list, title="Journey")
     told: Told = Field(Told(), title="Disclosure")
     checks: Checks = Field(Checks(), title="Checks")
+    help: Help = Field(Help(), title="Help")
     pay: Pay = Field(Pay(), title="Pay")
     entry: Entry = Field(Entry(), title="Entry")
     analysis: Analysis = Field(Analysis(), title="Analysis")
