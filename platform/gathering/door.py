@@ -1,4 +1,4 @@
-"""The door of a study with sessions: whoever arrives waits, begins, or reads why they cannot."""
+"""The door of a study with sessions: everyone who arrives waits, begins, or reads why they cannot."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def admit(request: HttpRequest, study: Study, arrival: Arrival) -> HttpResponse 
     enrolling.refuse_closed(study, version)
     session = services.session_for(study, key, request.GET.get("session", "").strip().upper())
     if session is None:
-        raise NoSession(f"{_came_in_vain(study, key)} {_next_session(study)}".strip())
+        raise NoSession(f"{_what_became(study, key)} {_next_session(study)}".strip())
     attendance = session.attendances.filter(key=key, left_at=None).first()
     if attendance is None:
         seat = request.GET.get("seat", "") if not arrival.proof else ""
@@ -108,7 +108,7 @@ def _lab_code(study: Study, arrival: Arrival) -> LabCode | None:
     )
 
 
-def _came_in_vain(study: Study, key: str) -> str:
+def _what_became(study: Study, key: str) -> str:
     """Return what has become of the session that somebody waited for; empty if they waited for none."""
     waited = Attendance.objects.filter(session__study=study, key=key, left_at=None, enrolment=None)
     attendance = waited.select_related("session").order_by("-since").first()
