@@ -9,7 +9,6 @@ from django.utils.functional import lazy
 from django.utils.translation import gettext_lazy as _
 
 from games.tokens import colour
-from marketplaces import kinds
 
 if TYPE_CHECKING:
     from django.http import HttpRequest
@@ -115,13 +114,10 @@ UNFOLD: dict[str, Any] = {
                     _item(_("Endpoints"), "hub", "opponents_endpoint"),
                     _item(_("Matches"), "forum", "matches_match"),
                     _item(_("Participants"), "group", "participants_enrolment"),
+                    _item(_("Questions and answers"), "support_agent", "helping_message"),
                     _item(_("Problem reports"), "report", "participants_problemreport"),
                     _item(_("Ledger"), "payments", "payouts_ledgerrow"),
-                    *(
-                        _item(entry.title, entry.icon, entry.model)
-                        for kind in kinds.every()
-                        if (entry := kind.listed) is not None
-                    ),
+                    _item(_("Offers on marketplaces"), "campaign", "marketplaces_offer"),
                 ],
             },
             {
@@ -147,6 +143,8 @@ UNFOLD: dict[str, Any] = {
                     _item(_("oTree servers"), "account_tree", "recruiters_otreeserver"),
                     _item(_("Deliveries to oTree"), "outgoing_mail", "recruiters_delivery"),
                     _item(_("API tokens"), "key", "api_token"),
+                    _item(_("Addresses for notices"), "notifications", "notifying_recipient"),
+                    _item(_("Programs"), "terminal", "programs_program"),
                     _item(_("Users"), "person", "auth_user"),
                 ],
             },

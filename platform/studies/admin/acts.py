@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from django import forms
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
-from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed, HttpResponseRedirect
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllowed, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
 from django.utils.functional import Promise
@@ -64,9 +64,9 @@ class Desk(Base):
         """Return the address of the page that an action on this object leads back to."""
         raise NotImplementedError
 
-    def act_of(self, target: Any, name: str) -> Act:
-        """Return the action with this name on an object, if it depends on the object."""
-        raise NotImplementedError
+    def acts_of(self, target: Any) -> Mapping[str, Act]:
+        """Return the actions on this object, by name."""
+        return self.acts
 
     def about_of(self, target: Any) -> str:
         """Return the heading of an action's page: the object or person concerned."""
@@ -137,7 +137,7 @@ class Desk(Base):
         """
         buttons, prefix = [], f"admin:{self.opts.app_label}_{self.opts.model_name}"
         may = {} if may is None else may
-        for name, act in self.acts.items():
+        for name, act in self.acts_of(target).items():
             opens = act.explains is not None or act.page is not None
             if (act.form and not opens) or not act.offered(target) or act.hindrance(target):
                 continue
@@ -157,7 +157,8 @@ class Desk(Base):
 
     def perform(self, request: HttpRequest, object_id: int, *, name: str) -> HttpResponse:
         """Ask for confirmation of an action, do it once confirmed, and say what came of it."""
-        act = self.acts.get(name) or self.act_of(self.seen(request, str(object_id)), name)
+        if (act := self.acts_of(self.seen(request, str(object_id))).get(name)) is None:
+            raise Http404
         has_page = act.explains is not None or act.page is not None
         if request.method != "POST" and not (has_page and request.method == "GET"):
             return HttpResponseNotAllowed(["GET", "POST"] if has_page else ["POST"])
@@ -223,4 +224,4 @@ class Desk(Base):
 
 def bound_form(form: type[forms.Form], request: HttpRequest, **options: Any) -> forms.Form:
     """Return the form bound to posted data, or an unbound form if nothing was posted."""
-    return form(request.POST if request.method == "POST" else None, **options)
+    return form(*((request.POST, request.FILES) if request.method == "POST" else ()), **options)
