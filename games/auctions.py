@@ -18,7 +18,7 @@ from pydantic_core import PydanticCustomError
 from games.interface import Chance, Config, Fact, Json, MoveWarning, Prospect, Role
 from games.results import in_unit
 from games.seats import EqualSeats
-from games.words import exact
+from games.words import exact, gettext_noop
 from games.words import gettext as _
 
 Units = Annotated[float, in_unit("units")]
@@ -117,8 +117,8 @@ S = TypeVar("S")
 class PrivateValues(EqualSeats[C, S]):
     """An auction of one item whose state holds what it is worth to each seat: `values`, in seat order."""
 
-    seat_title = _("Bidder")
-    unseated_title = _("a bidder")
+    seat_title = gettext_noop("Bidder")
+    unseated_title = gettext_noop("a bidder")
 
     def secrets(self, role: Role) -> frozenset[str]:
         """Hide the others' listed values."""

@@ -37,13 +37,14 @@ from games.interface import (
     View,
 )
 from games.words import gettext as _
+from games.words import gettext_noop, worded_property
 
 ALICE, BOB = "alice", "bob"
 KnownRounds = Annotated[int, Field(ge=1)] | None
 ABOUT_ROUNDS = "Known to both players. Empty: players are not told that the game ends, and it stops at the cap."
 """What the parameter `rounds` means, which is None if players do not know the number."""
 ABOUT_MESSAGES = "Whether an offer may carry a message of up to 2,000 characters."
-ABOUT_MESSAGE = "An optional message to the other player."
+ABOUT_MESSAGE = gettext_noop("An optional message to the other player.")
 
 
 def other(role: Role) -> Role:
@@ -59,7 +60,7 @@ class AliceAndBob(Game[C, S], Generic[C, S]):
     """A game of rounds between two players; the configuration's `rounds` is None if they do not know how many."""
 
     system = "GLEE"
-    length_in_rounds: ClassVar[str] = _("{rounds} rounds")
+    length_in_rounds: ClassVar[str] = gettext_noop("{rounds} rounds")
     private: ClassVar[Mapping[Role, frozenset[str]]]
     """By role: the parameters that only this player knows, unless information is complete."""
 
@@ -176,7 +177,7 @@ class OfferScreen:
 class AlternatingOffers(AliceAndBob[C, S], Generic[C, S]):
     """A game in which a player proposes and the other one answers, until they agree, one leaves, or rounds run out."""
 
-    length_in_rounds = _("up to {rounds} rounds")
+    length_in_rounds = gettext_noop("up to {rounds} rounds")
     screen: ClassVar[OfferScreen]
 
     @property
@@ -184,12 +185,12 @@ class AlternatingOffers(AliceAndBob[C, S], Generic[C, S]):
         """Whether an answer may also be to end the game."""
         return False
 
-    @cached_property
+    @worded_property
     def offer_forms(self) -> Mapping[Role, Form]:
         """The form for each role's proposals."""
         raise NotImplementedError
 
-    @cached_property
+    @worded_property
     def answer_form(self) -> Form:
         """The form for answers, whose only field is `decision`."""
         raise NotImplementedError
@@ -242,7 +243,7 @@ class AlternatingOffers(AliceAndBob[C, S], Generic[C, S]):
         """Return what the game earns without an agreement, or as it ended; and what the answers to a proposal would."""
         earned, over = self.payoffs(state)[role], self.turn(state) is None
         so_far = self.prospect(
-            _("For this game") if over else _("Without an agreement"), role, earned, unknown=ON_THE_LAST_PAGE
+            _("For this game") if over else _("Without an agreement"), role, earned, unknown=_(ON_THE_LAST_PAGE)
         )
         if state.on_table is None or state.on_table.by == role:
             return (so_far,)

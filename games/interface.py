@@ -20,7 +20,7 @@ from pydantic_core import PydanticCustomError
 
 from games import texts
 from games.results import Row
-from games.words import Amounts, in_amounts
+from games.words import Amounts, gettext_noop, in_amounts
 from games.words import gettext as _
 
 Role = str
@@ -194,7 +194,7 @@ class Prospect:
     unknown: str = ""
 
 
-ON_THE_LAST_PAGE = _("You will read the amount on the last page.")
+ON_THE_LAST_PAGE = gettext_noop("You will read the amount on the last page.")
 """The `unknown` of a result whose pay follows from what stays hidden while the game is open."""
 
 
@@ -487,7 +487,7 @@ class Game(ABC, Generic[C, S]):
     """Scripts that may use information hidden from their role: benchmarks, never the default against people."""
     slow_setup: ClassVar[bool] = False
     """Whether `setup` may take seconds; if so, `games.play.prepare` is called before any lock is taken."""
-    unseated_title: ClassVar[str] = "a player"
+    unseated_title: ClassVar[str] = gettext_noop("a player")
     """What instructions call a player whose seat among several of the same kind is not yet known."""
     told: ClassVar[Told | None] = None
     """What is told as published; None: the game's own view leaves out what is not."""

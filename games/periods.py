@@ -45,7 +45,7 @@ from games.interface import (
 from games.results import in_unit
 from games.strategies import PLAIN, TOOLS, Strategy
 from games.words import gettext as _
-from games.words import number, quoted
+from games.words import gettext_noop, number, quoted
 
 AGENT: Role = "agent"
 MAX_NOTES_PER_PERIOD = 20
@@ -109,14 +109,14 @@ class Periods:
 class NoteMove(Move):
     """A private note."""
 
-    note: Annotated[Words, Field(min_length=1, max_length=MAX_NOTE_LENGTH)] = Field(title="Note")
+    note: Annotated[Words, Field(min_length=1, max_length=MAX_NOTE_LENGTH)] = Field(title=gettext_noop("Note"))
 
 
 NOTE = Form(
     "note",
-    _("Write a note"),
+    gettext_noop("Write a note"),
     NoteMove,
-    help=_("Only you can read it, in this and all later periods."),
+    help=gettext_noop("Only you can read it, in this and all later periods."),
     ends_turn=False,
     tool="write_notes",
     tool_keys={"notes": "note"},
@@ -126,7 +126,7 @@ NOTE = Form(
 class PeriodArgument(Move):
     """The period whose notes are read."""
 
-    attempt_number: int = Field(title="Period", description="From 0.")
+    attempt_number: int = Field(title=gettext_noop("Period"), description=gettext_noop("From 0."))
 
 
 def as_object(value: Any) -> Any:
@@ -501,7 +501,7 @@ class PeriodGame(Game[C, S], Generic[C, S]):
         """Return the current task, or that the game is over."""
         if self.over(state):
             return Text("status", _("The last period is over."), tone="good")
-        return Text("status", self.asks.format(period=self.shown_period(self.period(state))))
+        return Text("status", _(self.asks).format(period=self.shown_period(self.period(state))))
 
     def period_fact(self, state: S) -> Fact:
         """Return the number of the current period, or of the last one when the game is over."""

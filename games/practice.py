@@ -33,6 +33,7 @@ from games.interface import (
 )
 from games.periods import AGENT, C, PeriodGame, S
 from games.words import gettext as _
+from games.words import gettext_noop
 
 T = TypeVar("T")
 PRACTICE_PERIODS = 3
@@ -59,14 +60,14 @@ def practice_names(count: int) -> tuple[list[str], list[str]]:
 class BeginMove(Move):
     """Begin the game after practice."""
 
-    begin: Literal["now"] = Field(title="Begin")
+    begin: Literal["now"] = Field(title=gettext_noop("Begin"))
 
 
 BEGIN = Form(
     "begin",
-    _("Begin the game"),
+    gettext_noop("Begin the game"),
     BeginMove,
-    help=_("From now on, every period counts. Numbers and names are different from those of practice."),
+    help=gettext_noop("From now on, every period counts. Numbers and names are different from those of practice."),
     tool="begin",
 )
 

@@ -10,6 +10,7 @@ from pydantic import Field
 
 from games.interface import Config, Game, Json, Role
 from games.words import gettext as _
+from games.words import gettext_noop
 
 C = TypeVar("C", bound=Config)
 S = TypeVar("S")
@@ -47,7 +48,7 @@ class AboutOthersConfig(Config):
 class EqualSeats(Game[C, S]):
     """A game whose seats differ only by their number."""
 
-    seat_title: ClassVar[str] = "Player"
+    seat_title: ClassVar[str] = gettext_noop("Player")
     """The word before a seat's number."""
 
     def seats(self) -> int:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Annotated, Any, ClassVar, Literal, TypeVar
 
 from pydantic import Field, WithJsonSchema
@@ -32,7 +31,7 @@ from games.interface import (
     View,
 )
 from games.seats import AboutOthersConfig, EqualSeats
-from games.words import exact, rounded
+from games.words import exact, rounded, worded_property
 from games.words import gettext as _
 
 Number = Annotated[float | None, WithJsonSchema({"type": "number"})]
@@ -118,7 +117,7 @@ class SealedNumbers(EqualSeats[C, Session]):
         """Return the largest number that is not a foul."""
         raise NotImplementedError
 
-    @cached_property
+    @worded_property
     def form(self) -> Form:
         """The form for each seat in every run."""
         limits, (model,) = self.limits_text(), self.move_types

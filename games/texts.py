@@ -15,8 +15,9 @@ from typing import Any
 from jinja2 import TemplateError, TemplateSyntaxError, meta, nodes, pass_context
 
 from games.bounded import BoundedEnvironment
+from games.catalogues import SOURCE
 from games.errors import BadText
-from games.words import exact, in_amounts, number, percent
+from games.words import exact, in_amounts, language, number, percent
 from games.words import gettext as _
 
 
@@ -36,10 +37,26 @@ NO_FILE = "<template>"
 """Jinja's name in tracebacks for a template without a file."""
 
 
-@cache
 def read(game: str, name: str) -> str:
-    """Return the text file `name` in the folder `games/<game>/texts`."""
+    """Return the text file `name` in the folder `games/<game>/texts`, in the reader's language if it exists."""
+    translated = _translated(name, language())
+    return _read(game, translated if exists(game, translated) else name)
+
+
+@cache
+def _read(game: str, name: str) -> str:
     return _file(game, name).read_text(encoding="utf-8")
+
+
+def _translated(name: str, code: str) -> str:
+    """Return the name of a file in a language: instructions.md is instructions.de.md in German."""
+    return name if code == SOURCE else f"{Path(name).stem}.{code}{Path(name).suffix}"
+
+
+def lacks(game: str, code: str) -> str:
+    """Return the first file that a game needs in a language and does not have; empty if there is none."""
+    needed = [] if code == SOURCE else [f"{code}.po", _translated("instructions.md", code)]
+    return next((name for name in needed if not exists(game, name)), "")
 
 
 def exists(game: str, name: str) -> bool:

@@ -2,29 +2,118 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Literal
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext
+from functools import lru_cache, wraps
+from typing import Any, Generic, Literal, ParamSpec, Protocol, TypeVar, overload
+
+T = TypeVar("T")
+P = ParamSpec("P")
 
 Amounts = Literal["points", "dollars"]
 """How a game's own amounts are written; only the platform writes real money, with its currency."""
 
 
-def _untranslated(sentence: str) -> str:
-    return sentence
+class Translator(Protocol):
+    """What translates: Django's `translation`, or nothing."""
+
+    def gettext(self, message: str, /) -> str: ...
+    def ngettext(self, singular: str, plural: str, number: int, /) -> str: ...
+    def get_language(self) -> str | None: ...
+    def override(self, language: str, /) -> AbstractContextManager[Any]: ...
 
 
-_translate: Callable[[str], str] = _untranslated
+class _English:
+    def gettext(self, message: str, /) -> str:
+        return message
+
+    def ngettext(self, singular: str, plural: str, number: int, /) -> str:
+        return singular if number == 1 else plural
+
+    def get_language(self) -> str | None:
+        return "en"
+
+    def override(self, language: str, /) -> AbstractContextManager[Any]:
+        return nullcontext()
 
 
-def translate_with(translate: Callable[[str], str]) -> None:
-    """Use `translate` for every sentence from now on (the web platform passes its own gettext)."""
-    global _translate
-    _translate = translate
+_translator: Translator = _English()
+
+
+def translate_with(translator: Translator) -> None:
+    """Use this translator from now on (the web platform passes Django's)."""
+    global _translator
+    _translator = translator
+
+
+def language() -> str:
+    """Return the reader's language, such as "de"."""
+    return _translator.get_language() or "en"
+
+
+def in_language(code: str) -> AbstractContextManager[Any]:
+    """Return a context in which everything is worded in this language."""
+    return _translator.override(code)
 
 
 def gettext(sentence: str) -> str:
     """Return `sentence` in the reader's language; message extractors look for this function's name."""
-    return _translate(sentence)
+    return _translator.gettext(sentence)
+
+
+def ngettext(singular: str, plural: str, number: int) -> str:
+    """Return the sentence for this number of things in the reader's language, before the number is filled in."""
+    return _translator.ngettext(singular, plural, number)
+
+
+def gettext_noop(sentence: str) -> str:
+    """Mark a sentence that is translated where it is used: at import, nobody reads yet."""
+    return sentence
+
+
+def cached_by_language(function: Callable[P, T]) -> Callable[P, T]:
+    """Decorator: cache what a function with hashable arguments returns, apart for each language."""
+
+    @lru_cache(maxsize=512)
+    def in_one(_language: str, *args: P.args, **options: P.kwargs) -> T:
+        return function(*args, **options)
+
+    @wraps(function)
+    def cached(*args: P.args, **options: P.kwargs) -> T:
+        return in_one(language(), *args, **options)
+
+    return cached
+
+
+class worded_property(Generic[T]):
+    """A property that is computed once for each language."""
+
+    def __init__(self, function: Callable[[Any], T]):
+        self._function = function
+        self.__doc__ = function.__doc__
+
+    @overload
+    def __get__(self, instance: None, owner: type) -> worded_property[T]: ...
+    @overload
+    def __get__(self, instance: object, owner: type) -> T: ...
+    def __get__(self, instance: object | None, owner: type) -> worded_property[T] | T:
+        if instance is None:
+            return self
+        key = f"{self._function.__name__} {language()}"
+        if key not in instance.__dict__:
+            instance.__dict__[key] = self._function(instance)
+        found: T = instance.__dict__[key]
+        return found
+
+
+_MARKS: Mapping[str, dict[int, str]] = {"de": str.maketrans(",.", ".,"), "es": str.maketrans(",.", ".,")}
+"""How languages write the marks of a number that English writes as in 1,234.5."""
+
+
+def localized(digits: str) -> str:
+    """Return a number written as in English, 1,234.5, as the reader's language writes it."""
+    marks = _MARKS.get(language())
+    return digits.translate(marks) if marks else digits
 
 
 def money(amount: float, *, currency: str = "$") -> str:
@@ -34,8 +123,8 @@ def money(amount: float, *, currency: str = "$") -> str:
     ('$10,000', '$0.50', '-$3')
     """
     sign = "-" if round(amount, 2) < 0 else ""
-    digits = f"{abs(amount):,.2f}"
-    return f"{sign}{currency}{digits.removesuffix('.00')}"
+    digits = localized(f"{abs(amount):,.2f}".removesuffix(".00"))
+    return f"{sign}{currency}{digits}"
 
 
 def points(amount: float) -> str:
@@ -45,15 +134,16 @@ def points(amount: float) -> str:
     ('10,000\xa0points', '0.5\xa0points', '1\xa0point')
     """
     digits = plain_points(amount)
-    return f"{digits}\xa0{gettext('point') if digits in ('1', '-1') else gettext('points')}"
+    one = digits in ("1", "-1")
+    return ngettext("{number} point", "{number} points", 1 if one else 2).format(number=digits).replace(" ", "\xa0")
 
 
 def plain_points(amount: float) -> str:
     """Return the number for `points`: four digits if two decimals would show 0, a power of ten beyond 1e15."""
     if abs(amount) >= 1e15 or (amount and not round(amount, 2)):
-        return f"{amount:.4g}"
+        return localized(f"{amount:.4g}")
     digits = f"{amount:,.2f}".rstrip("0").rstrip(".")
-    return "0" if digits == "-0" else digits
+    return "0" if digits == "-0" else localized(digits)
 
 
 def in_amounts(amount: float, amounts: Amounts) -> str:
@@ -63,12 +153,12 @@ def in_amounts(amount: float, amounts: Amounts) -> str:
 
 def percent(share: float) -> str:
     """Return a share of one as a percentage without needless digits: 0.05 → "5%", 0.125 → "12.5%"."""
-    return f"{round(100 * share, 2):g}%"
+    return gettext("{number}%").format(number=localized(f"{round(100 * share, 2):g}"))
 
 
 def number(value: float) -> str:
     """Return a number without needless digits, with thousands separators: 81.0 → "81", 1234.5 → "1,234.5"."""
-    return f"{round(value, 2):,.10g}"
+    return localized(f"{round(value, 2):,.10g}")
 
 
 def spelled(value: float) -> str:

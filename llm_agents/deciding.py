@@ -15,7 +15,7 @@ from games.play import Play, check, plain_move, script_move
 from games.strategies import MAX_CORRECTIONS, Question
 from games.words import gettext as _
 from llm_agents import looping, parsing, strategies
-from llm_agents.agent import BY_RULES, SCRIPT, AgentSpec
+from llm_agents.agent import BY_RULES, PROGRAM, SCRIPT, AgentSpec
 from llm_agents.breaker import BREAKERS
 from llm_agents.calling import Policy
 from llm_agents.errors import (
@@ -138,6 +138,9 @@ async def ask(asked: Asked, tries_after_first: int) -> Decision:
     by = {"by": str(agent) if asked.rung else None, "rung": asked.rung}
     if agent.scripted:
         return _decision(turn, _scripted_move(agent.name, turn), **by)
+    if agent.kind == PROGRAM:
+        move, tries, raw = await turn.ask_program(asked)
+        return _decision(turn, move, tries=tries, raw=raw, **by)
     if strategies.layout_of(turn.play.game, turn.role, agent.settings.strategy) == "tools":
         move, tries, raw = await looping.play_turn(asked)
         return _decision(turn, move, tries=tries, raw=raw, **by)

@@ -16,31 +16,32 @@ from typing import Any
 from games.errors import Refused
 from games.interface import Form, Json, Move, MoveData, Role, Said, Tool
 from games.play import Play, check, plain_move, use_tool
-from games.words import quoted
+from games.words import gettext as _
+from games.words import gettext_noop, quoted
 from llm_agents import parsing
 from llm_agents.errors import BadAnswer, NoSubmission, NoTools
 from llm_agents.parsing.fitting import fit
-from llm_agents.prompting import fenced, json_schema, render, worded_fields
+from llm_agents.prompting import GOES_ON, fenced, json_schema, render, worded_fields
 from llm_agents.providers.base import ChatMessage, Completion, OfferedTool, Request, ToolCall
 from llm_agents.strategies.asking import Asking
 from llm_agents.talking import after_chat
 from llm_agents.turn import AgentTurn, Asked, fault_of
 
-OPENING = (
+OPENING = gettext_noop(
     "It is your turn. This conversation lasts until you submit; then it is wiped. Put what you want to know later into "
     "what you submit or, if there is a tool for it, into your notes.\n\n"
     "Look at whatever you like, and then submit by calling {submit}."
 )
-BY_CALLS = "Each of your answers must call at least one tool; several calls are answered in order."
-IN_JSON = (
+BY_CALLS = gettext_noop("Each of your answers must call at least one tool; several calls are answered in order.")
+IN_JSON = gettext_noop(
     "Call tools by answering with exactly one JSON object, one call at a time: "
     '{"tool": "name of the tool", "arguments": {…}}. Its result comes as the next message.\n\nThe tools:'
 )
-NO_CALL = "Nothing was done: an answer must call a tool, and yours called none. The tools are {names}."
-LAST_CALL = "This is the last call of this conversation: only submitting is possible now."
+NO_CALL = gettext_noop("Nothing was done: an answer must call a tool, and yours called none. The tools are {names}.")
+LAST_CALL = gettext_noop("This is the last call of this conversation: only submitting is possible now.")
 GO_ON = "Go on calling tools."
-NOTE_KEPT = "Saved."
-IGNORED = "Ignored: an earlier call has submitted and ended the turn."
+NOTE_KEPT = gettext_noop("Saved.")
+IGNORED = gettext_noop("Ignored: an earlier call has submitted and ended the turn.")
 
 
 @dataclass(frozen=True)
@@ -177,11 +178,11 @@ class _Conversation:
 
     def _opening(self) -> str:
         asking, play = self._asking, self._asking.play
-        submit = " or ".join(offer.name for offer in self._offers if offer.submits)
+        submit = _(" or ").join(offer.name for offer in self._offers if offer.submits)
         custom = asking.strategy.opening
-        opening = custom(play.game, play.state, asking.role) if custom else OPENING.format(submit=submit)
+        opening = custom(play.game, play.state, asking.role) if custom else _(OPENING).format(submit=submit)
         view = render(play.game.before_lookups(play.state, asking.role))
-        instructions = _tools_in_json(self._offers) if self._plain else "" if self._published else BY_CALLS
+        instructions = _tools_in_json(self._offers) if self._plain else "" if self._published else _(BY_CALLS)
         return "\n\n".join(part for part in (view, opening, instructions) if part)
 
     async def _answer(self, completion: Completion) -> CallResults:
@@ -197,10 +198,13 @@ class _Conversation:
         else:
             self._append({"role": "assistant", "content": text, "calls": list(calls)}, recorded=True)
         if not calls and not results.problems:
-            results.problems.append(NO_CALL.format(names=", ".join(offer.name for offer in self._offered)))
+            results.problems.append(self._no_call())
         for call, tool in zip(calls, results.tools, strict=True):
             if self._plain:
-                self._append({"role": "user", "content": f"Result of {call.name}: {tool['result']}"}, recorded=True)
+                self._append(
+                    {"role": "user", "content": f"{_('Result of {tool}:').format(tool=call.name)} {tool['result']}"},
+                    recorded=True,
+                )
             else:
                 self._append({"role": "tool", "content": tool["result"], "answers": call.id}, recorded=True)
         if not calls:
@@ -208,8 +212,11 @@ class _Conversation:
         if self._published:
             self._append({"role": "user", "content": GO_ON})
         elif self.calls == self._asked.agent.settings.calls - 1:
-            self._append({"role": "user", "content": LAST_CALL})
+            self._append({"role": "user", "content": _(LAST_CALL)})
         return results
+
+    def _no_call(self) -> str:
+        return _(NO_CALL).format(names=", ".join(offer.name for offer in self._offered))
 
     def _append(self, message: ChatMessage, *, recorded: bool = False) -> None:
         """Add a message to the conversation; if it is `recorded` with this call, the next call's record omits it."""
@@ -226,7 +233,9 @@ class _Conversation:
             if not isinstance(name, str):
                 raise BadAnswer('There is no "tool" in your JSON object.')
         except BadAnswer as error:
-            results.problems.append(f"{error} {NO_CALL.format(names=', '.join(offer.name for offer in self._offered))}")
+            results.problems.append(
+                f"{error} {_(NO_CALL).format(names=', '.join(offer.name for offer in self._offered))}"
+            )
             return ()
         return (ToolCall(f"call_{self.calls}", name, json.dumps(arguments, ensure_ascii=False)),)
 
@@ -239,18 +248,20 @@ class _Conversation:
             kind = "look"
         try:
             if results.move is not None:
-                result, fault = IGNORED, "ignored"
+                result, fault = _(IGNORED), "ignored"
             elif offer is None:
                 kind, fault = "look", "unknown"
                 names = ", ".join(tool.name for tool in self._offered)
-                result = f"There is no tool {quoted(call.name)} now; there are {names}."
+                result = _("There is no tool {name} now; there are {names}.").format(
+                    name=quoted(call.name), names=names
+                )
             elif isinstance(offer.source, Tool):
                 told = turn.play.informed(self._asked.agent.settings.information)
                 result = as_text(use_tool(told, turn.role, offer.name, arguments_of(call, offer)))
             else:
                 result = await self._fill_in(turn, offer.source, arguments_of(call, offer), results)
         except (BadAnswer, Refused) as error:
-            result, fault = f"Refused. {error}", fault_of(error)
+            result, fault = _("Refused. {reason}").format(reason=error), fault_of(error)
         if fault not in (None, "ignored"):
             results.problems.append(result)
         results.tools.append(
@@ -268,9 +279,9 @@ class _Conversation:
         move = plain_move(checked_move(turn.play, turn.role, form, arguments))
         if form.ends_turn:
             results.move = move
-            return "Submitted."
+            return _("Submitted.")
         await turn.make_note(move)
-        return NOTE_KEPT
+        return _(NOTE_KEPT)
 
 
 # ---- between tools and text --------------------------------------------------------------------
@@ -324,7 +335,7 @@ def _fenced(value: object) -> str:
 
 
 def _help(form: Form) -> str:
-    parts = [form.title, form.help, "" if form.ends_turn else "This does not end your turn."]
+    parts = [_(form.title), _(form.help), "" if form.ends_turn else _(GOES_ON)]
     return " ".join(part if part[-1:] in ".!?" else f"{part}." for part in parts if part)
 
 
@@ -344,8 +355,8 @@ def _parameters(model: type[Move], keys: Mapping[str, str]) -> dict[str, Any]:
 
 def _tools_in_json(offered: Sequence[Offer]) -> str:
     """Return the list of tools, and how to call them, for a model without native tools."""
-    described = [f'Tool "{offer.name}": {offer.help} {worded_fields(offer.parameters)}' for offer in offered]
-    return "\n\n".join([IN_JSON, *described])
+    described = [f'{_("Tool")} "{offer.name}": {offer.help} {worded_fields(offer.parameters)}' for offer in offered]
+    return "\n\n".join([_(IN_JSON), *described])
 
 
 def _call_schema(offered: Sequence[Offer]) -> dict[str, Any]:

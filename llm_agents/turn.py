@@ -9,10 +9,11 @@ from typing import Any
 from games.interface import Event, MoveData, Role, Said
 from games.play import Play, submit
 from games.strategies import Purpose, Question
+from games.words import gettext as _
 from llm_agents import strategies
 from llm_agents.agent import AgentSpec
 from llm_agents.calling import Attempt, Policy, call
-from llm_agents.errors import BadAnswer
+from llm_agents.errors import BadAnswer, NotConfigured
 from llm_agents.providers.base import ChatMessage, Completion, Request
 from llm_agents.record import CallRecord
 from llm_agents.strategies.asking import Asking
@@ -76,6 +77,15 @@ class AgentTurn:
     async def latest(self, purposes: Sequence[Purpose]) -> CallRecord | None:
         """Return the role's latest stored and answered call of any of these purposes, in an earlier turn."""
         return None
+
+    async def ask_program(self, asked: Asked) -> tuple[MoveData, int, str]:
+        """Ask somebody's own program; return its move, the number of its tries, and the move's text.
+
+        Raises:
+            NoLegalMove: none of its tries was a legal move.
+            ProviderError: it sent nothing in time, or there is no such program.
+        """
+        raise NotConfigured(_("Programs play on a server only."))
 
     def still_wanted(self) -> bool:
         """Return False once nobody is waiting any longer for an unavailable endpoint."""

@@ -65,6 +65,7 @@ def _advance(slug: str, kinds: Sequence[str], name: str = "Robin") -> str:
         answers = {"agree": "yes", "name": name, "code_word": enrolment.code_word}
         people.answer_step(enrolment_id=enrolment.pk, position=enrolment.position, data=answers)
         enrolment.refresh_from_db()
+    people.show_step(enrolment_id=enrolment.pk)
     return path
 
 

@@ -14,16 +14,16 @@ NEARBY = (0.15, 0.25, 0.3)
 def loss(own_factor: float) -> Question:
     """Return a question with four options that depend only on the player's own discount factor."""
     answer = percent(1 - own_factor)
-    options = [answer]
+    options = {answer: 1 - own_factor}
     for share in (*GRID, *NEARBY):
         option = percent(share)
         if option not in options and len(options) < 4:
-            options.append(option)
+            options[option] = share
     lost = _("For you, money loses {share} of its value with every round that passes.").format(share=answer)
     return Question(
         key="loss_rate",
         prompt=_("How much of its value does money lose for you with every round that passes?"),
-        options=tuple(sorted(options, key=lambda option: float(option.rstrip("%")))),
+        options=tuple(sorted(options, key=options.__getitem__)),
         answer=answer,
         explanation=lost if own_factor < 1 else _("For you, money keeps its full value: it loses 0% per round."),
     )

@@ -8,7 +8,6 @@ share p pays M·δA^(t-1)·p and M·δB^(t-1)·(1-p); without agreement both get
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cached_property, lru_cache
 from typing import Any
 
 from pydantic import Field, create_model
@@ -19,7 +18,7 @@ from games.bargaining.told import TOLD
 from games.glee import ALICE, BOB, other
 from games.interface import Form, Move, MoveData, MoveWarning, Payoffs, Prospect, Question, Role
 from games.results import Count, Index, Row, Share, column
-from games.words import Amounts, in_amounts
+from games.words import Amounts, cached_by_language, gettext_noop, in_amounts, worded_property
 from games.words import gettext as _
 
 SUM_TOLERANCE = 1e-6
@@ -28,11 +27,12 @@ NEXT_TO_NOTHING = 0.01
 """The share of the money up to which pages ask whether an offer is meant to leave so little for its maker."""
 
 
-@lru_cache(maxsize=256)
+@cached_by_language
 def _own_part(money: float, amounts: Amounts, full: type[Split]) -> type[Move]:
     """Return the short form of an offer: the part of `whole` that the proposer keeps, and the `full` form's message."""
-    description = f"Your part of {_with_all_digits(money, amounts)}; the rest goes to the other player."
-    own_gain = Field(ge=0, le=money, title="You get", description=description)
+    description = _("Your part of {money}; the rest goes to the other player.")
+    description = description.format(money=_with_all_digits(money, amounts))
+    own_gain = Field(ge=0, le=money, title=_("You get"), description=description)
     message: Any = full.model_fields["message"]
     return create_model("OwnPart", __base__=Move, your_gain=(float, own_gain), message=(message.annotation, message))
 
@@ -49,8 +49,8 @@ class Bargaining(BargainingCore):
     """Two players divide money that loses value with every round."""
 
     told = TOLD
-    title = _("Bargaining")
-    summary = _("Two players take turns proposing how to divide money that loses value every round.")
+    title = gettext_noop("Bargaining")
+    summary = gettext_noop("Two players take turns proposing how to divide money that loses value every round.")
     scripts = baselines.SCRIPTS
     default_script = "haggler"
     screen = views.SCREEN
@@ -79,7 +79,7 @@ class Bargaining(BargainingCore):
     def move_types(self) -> tuple[type[Offer | SilentOffer], type[Answer]]:
         return (Offer if self.config.messages_allowed else SilentOffer), Answer
 
-    @cached_property
+    @worded_property
     def offer_forms(self) -> Mapping[Role, Form]:
         return {role: self._offer_form(role) for role in self.roles()}
 
@@ -97,7 +97,7 @@ class Bargaining(BargainingCore):
             labels={f"{role}_gain": _("You get")},
         )
 
-    @cached_property
+    @worded_property
     def answer_form(self) -> Form:
         return Form("answer", _("Answer the offer"), Answer, help=_("Accepting ends the game with this split."))
 

@@ -9,6 +9,7 @@ from pydantic import Field
 
 from games.glee import ABOUT_MESSAGE, ABOUT_MESSAGES, ABOUT_ROUNDS, ALICE, AlternatingOffers, KnownRounds, Offers
 from games.interface import Config, Message, Move, MoveData, NoMessage, Role
+from games.words import gettext_noop
 
 Factor = Annotated[float, Field(gt=0, le=1)]
 
@@ -36,14 +37,16 @@ class BargainingConfig(Config):
 
 
 class Split(Move):
-    alice_gain: float = Field(ge=0, title="Alice gets", description="Before any loss of value.")
-    bob_gain: float = Field(ge=0, title="Bob gets", description="Before any loss of value.")
+    alice_gain: float = Field(
+        ge=0, title=gettext_noop("Alice gets"), description=gettext_noop("Before any loss of value.")
+    )
+    bob_gain: float = Field(ge=0, title=gettext_noop("Bob gets"), description=gettext_noop("Before any loss of value."))
 
 
 class Offer(Split):
     """A proposed split with an optional message."""
 
-    message: Message = Field(None, title="Message", description=ABOUT_MESSAGE)
+    message: Message = Field(None, title=gettext_noop("Message"), description=ABOUT_MESSAGE)
 
 
 class SilentOffer(Split):
@@ -55,7 +58,7 @@ class SilentOffer(Split):
 class Answer(Move):
     """The answer to an offer."""
 
-    decision: Literal["accept", "reject"] = Field(title="Your answer")
+    decision: Literal["accept", "reject"] = Field(title=gettext_noop("Your answer"))
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from games.bargaining.state import Proposal, Rounds
 from games.glee import OfferScreen, other
 from games.interface import Bar, Bars, Cell, Chart, Fact, Facts, Role, Said, Series, Text
 from games.words import gettext as _
-from games.words import percent
+from games.words import gettext_noop, percent
 
 UNKNOWN_HORIZON = 12
 """Rounds in the chart when players do not know how many there are."""
@@ -179,5 +179,15 @@ def _bars(game: Bargaining, state: Rounds, role: Role) -> Bars:
 
 
 SCREEN = OfferScreen(
-    _status, _situation, _offer, _result, _chart, _answer_notice, _terms, _("Offers so far"), _columns, _cells, _bars
+    _status,
+    _situation,
+    _offer,
+    _result,
+    _chart,
+    _answer_notice,
+    _terms,
+    gettext_noop("Offers so far"),
+    _columns,
+    _cells,
+    _bars,
 )

@@ -18,6 +18,7 @@ from games.interface import Payoffs, Prospect, Question, Role
 from games.results import Count, Index, Price, Ratio, Row, Seat, column, in_unit
 from games.sessions import Session
 from games.words import gettext as _
+from games.words import gettext_noop
 
 OnScale = Annotated[float, in_unit("the numbers' scale", 0)]
 
@@ -26,15 +27,17 @@ class BeautyContest(BeautyContestCore):
     """All players choose a number; those closest to a fraction of the mean win."""
 
     told = TOLD
-    title = _("Beauty contest")
-    summary = _("All players choose a number at once; the one closest to a fraction of the mean wins the prize.")
+    title = gettext_noop("Beauty contest")
+    summary = gettext_noop(
+        "All players choose a number at once; the one closest to a fraction of the mean wins the prize."
+    )
     scripts = baselines.SCRIPTS
     default_script = "level_2"
     shown_by = ("level_1", "level_2", "level_3", "adaptive", "random")
     starting_config = {"runs": 3, "history_depth": 3}
-    seat_title = _("Player")
+    seat_title = gettext_noop("Player")
     number_key = "answer"
-    asks = _("Choose your number")
+    asks = gettext_noop("Choose your number")
     screen = views.SCREEN
     reserved_words = "player number mean target prize fraction run limit answer valid dollar"
     move_types = (Answer,)

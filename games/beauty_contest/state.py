@@ -11,7 +11,7 @@ from pydantic import Field
 
 from games.interface import Config, Move, Role
 from games.sessions import Number, RunsConfig, SealedNumbers
-from games.words import exact
+from games.words import exact, gettext_noop
 
 TIE = 1e-9
 """Distances that differ by less than this share of the upper limit count as equal."""
@@ -35,7 +35,7 @@ class BeautyContestConfig(RunsConfig, _ContestConfig):
 class Answer(Move):
     """A number from 0 to the upper limit."""
 
-    answer: Number = Field(title="Your number")
+    answer: Number = Field(title=gettext_noop("Your number"))
 
 
 @lru_cache(maxsize=1024)

@@ -30,6 +30,7 @@ from games.periods import NoteMove, Quantity, lookup, plain, shown
 from games.practice import BeginMove
 from games.results import Count, Index, Money, Price, RoundRecord, Row, column
 from games.words import gettext as _
+from games.words import gettext_noop
 
 PRODUCT = "Product_1"
 LAST_FOR_LITMUS = 50
@@ -41,9 +42,9 @@ CONVERGENCE_TOLERANCE = 0.05
 class Duopoly(DuopolyCore):
     """Firms compete or learn to collude."""
 
-    title = _("Duopoly")
-    unseated_title = _("a firm")
-    summary = _("Two firms set their prices again and again for the same customers.")
+    title = gettext_noop("Duopoly")
+    unseated_title = gettext_noop("a firm")
+    summary = gettext_noop("Two firms set their prices again and again for the same customers.")
     scripts = baselines.SCRIPTS
     default_script = "tit_for_tat"
     shown_by = ("best_reply", "tit_for_tat")
@@ -51,7 +52,7 @@ class Duopoly(DuopolyCore):
     oracles = frozenset({"nash", "collusive", "best_reply"})
     reserved_words = "price firm rival profit cost quantity period note sold"
     screen = views.SCREEN
-    asks = _("Period {period}: set your price.")
+    asks = gettext_noop("Period {period}: set your price.")
     move_types = (PriceMove, NoteMove, BeginMove)
 
     class Results(Row):
@@ -139,7 +140,7 @@ class Duopoly(DuopolyCore):
 
     def prospect(self, words: str, role: Role, payoff: float, key: str = "", unknown: str = "") -> Prospect:
         """Return a possible result without its share, which would reveal the benchmark and the number of periods."""
-        return Prospect(words, payoff, None, key, unknown or ON_THE_LAST_PAGE)
+        return Prospect(words, payoff, None, key, unknown or _(ON_THE_LAST_PAGE))
 
     def so_far(self, state: History, role: Role) -> Prospect:
         profit = self.payoffs(state)[role]

@@ -14,7 +14,7 @@ from games.duopoly.market import Market, References, references
 from games.interface import Form, Move, Role, TwoSources
 from games.periods import Periods, PeriodsConfig
 from games.practice import WithPractice
-from games.words import gettext as _
+from games.words import gettext_noop
 
 FIRMS: tuple[Role, Role] = ("firm_1", "firm_2")
 
@@ -49,10 +49,12 @@ class DuopolyConfig(PeriodsConfig, TwoSources):
 class PriceMove(Move):
     """The price of this period."""
 
-    price: float = Field(ge=0, le=HIGHEST_PRICE, title="Your price")
+    price: float = Field(ge=0, le=HIGHEST_PRICE, title=gettext_noop("Your price"))
 
 
-FORM = Form("price", _("Set your price"), PriceMove, help=_("This closes the period."), tool="set_prices")
+FORM = Form(
+    "price", gettext_noop("Set your price"), PriceMove, help=gettext_noop("This closes the period."), tool="set_prices"
+)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -16,15 +16,15 @@ from games.english_auction import baselines, quiz, views
 from games.english_auction.state import Bid, Bidding, Call, EnglishAuctionCore
 from games.interface import Chance, Form, MoveData, MoveWarning, Payoffs, Prospect, Question, Role, Turn, Usual, View
 from games.results import Count, Ratio, Row, Seat, Share, column
-from games.words import exact
+from games.words import exact, gettext_noop
 from games.words import gettext as _
 
 
 class EnglishAuction(EnglishAuctionCore):
     """Bidders outbid each other in turn until only one is left."""
 
-    title = _("English auction")
-    summary = _("Bidders take turns to bid or drop out; the last one buys at their own bid.")
+    title = gettext_noop("English auction")
+    summary = gettext_noop("Bidders take turns to bid or drop out; the last one buys at their own bid.")
     system = "Economics Arena"
     scripts = baselines.SCRIPTS
     default_script = "rational"

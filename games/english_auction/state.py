@@ -9,7 +9,7 @@ from pydantic import Field
 from games.auctions import AscendingConfig, AuctionConfig, PrivateValues
 from games.interface import Move, Role
 from games.seats import AboutOthersConfig
-from games.words import gettext as _
+from games.words import gettext_noop
 
 ROUNDING = 1e-9
 """A bid may be below the minimum by this share of the assets, so that 0.3 is accepted if the minimum is 0.1 + 0.2."""
@@ -30,9 +30,9 @@ class Bid(Move):
     """A bid; None to drop out for good."""
 
     bid: float | None = Field(
-        title="Your bid",
-        description="Your bid in units; null drops out for good.",
-        json_schema_extra={"none": _("Drop out for good")},
+        title=gettext_noop("Your bid"),
+        description=gettext_noop("Your bid in units; null drops out for good."),
+        json_schema_extra={"none": gettext_noop("Drop out for good")},
     )
 
 

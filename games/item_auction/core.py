@@ -13,12 +13,12 @@ from games.item_auction.items import PUBLISHED, Item
 from games.item_auction.state import Auction, Lot
 from games.seats import EqualSeats, number_of
 from games.words import gettext as _
-from games.words import quoted
+from games.words import gettext_noop, quoted
 
 Priority = Annotated[int, Field(ge=1, le=3)]
 
 
-PRIORITIES = "By item name: 3 most important, 2 important, 1 least important."
+PRIORITIES = gettext_noop("By item name: 3 most important, 2 important, 1 least important.")
 
 
 Overestimate = Annotated[int, Field(ge=-90, le=200)]
@@ -124,25 +124,28 @@ class Bid(Move):
     """A bid on the item; None to withdraw from it for good."""
 
     bid: int | None = Field(
-        title="Your bid",
-        description="A whole number; null withdraws from this item for good.",
-        json_schema_extra={"none": _("Withdraw from this item")},
+        title=gettext_noop("Your bid"),
+        description=gettext_noop("A whole number; null withdraws from this item for good."),
+        json_schema_extra={"none": gettext_noop("Withdraw from this item")},
     )
 
 
 class Plan(Move):
     """The bidder's priority of each item."""
 
-    priorities: dict[str, Priority] = Field(title="Priorities", description=PRIORITIES)
+    priorities: dict[str, Priority] = Field(title=gettext_noop("Priorities"), description=PRIORITIES)
 
 
 class Belief(Move):
     """The bidder's beliefs about the current state of the auction."""
 
-    remaining_budget: float = Field(title="Your remaining budget")
-    total_profits: dict[str, float] = Field(title="Total profit so far", description="By bidder: p1, p2 and so on.")
+    remaining_budget: float = Field(title=gettext_noop("Your remaining budget"))
+    total_profits: dict[str, float] = Field(
+        title=gettext_noop("Total profit so far"), description=gettext_noop("By bidder: p1, p2 and so on.")
+    )
     winning_bids: dict[str, dict[str, float]] = Field(
-        title="Items won so far", description="By bidder: the items' names with the prices paid."
+        title=gettext_noop("Items won so far"),
+        description=gettext_noop("By bidder: the items' names with the prices paid."),
     )
 
 

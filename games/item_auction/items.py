@@ -7,6 +7,7 @@ from typing import Annotated
 from pydantic import Field
 
 from games.interface import PlainData, Words
+from games.words import gettext_noop
 
 Name = Annotated[Words, Field(min_length=1, max_length=60)]
 
@@ -28,14 +29,14 @@ class Item(PlainData):
 
 
 PUBLISHED = (
-    Item(name="Widget A", description="A small part that fits many machines.", start_price=1000),
-    Item(name="Gadget B", description="A handy device with several uses.", start_price=3000),
-    Item(name="Thingamajig C", description="A rare piece that collectors look for.", start_price=4000),
-    Item(name="Doodad D", description="A decorative piece in good condition.", start_price=2000),
-    Item(name="Equipment E", description="A complete set for a professional workshop.", start_price=5000),
-    Item(name="Gizmo F", description="An electronic device of the latest generation.", start_price=3000),
-    Item(name="Implement G", description="A sturdy tool for everyday work.", start_price=2000),
-    Item(name="Apparatus H", description="A measuring instrument for a laboratory.", start_price=4000),
-    Item(name="Contraption I", description="A curious machine that still runs.", start_price=1000),
-    Item(name="Mechanism J", description="A precision drive for heavy loads.", start_price=5000),
+    Item(name="Widget A", description=gettext_noop("A small part that fits many machines."), start_price=1000),
+    Item(name="Gadget B", description=gettext_noop("A handy device with several uses."), start_price=3000),
+    Item(name="Thingamajig C", description=gettext_noop("A rare piece that collectors look for."), start_price=4000),
+    Item(name="Doodad D", description=gettext_noop("A decorative piece in good condition."), start_price=2000),
+    Item(name="Equipment E", description=gettext_noop("A complete set for a professional workshop."), start_price=5000),
+    Item(name="Gizmo F", description=gettext_noop("An electronic device of the latest generation."), start_price=3000),
+    Item(name="Implement G", description=gettext_noop("A sturdy tool for everyday work."), start_price=2000),
+    Item(name="Apparatus H", description=gettext_noop("A measuring instrument for a laboratory."), start_price=4000),
+    Item(name="Contraption I", description=gettext_noop("A curious machine that still runs."), start_price=1000),
+    Item(name="Mechanism J", description=gettext_noop("A precision drive for heavy loads."), start_price=5000),
 )

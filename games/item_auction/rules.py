@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from random import Random
 from typing import Annotated, Any
 
@@ -28,7 +28,7 @@ from games.numbers import mean
 from games.results import Count, Percent, RoundRecord, Row, Seat, Share, column, in_unit
 from games.seats import number_of
 from games.words import gettext as _
-from games.words import quoted
+from games.words import gettext_noop, quoted, worded_property
 
 Correlation = Annotated[float, in_unit("correlation", -1, 1)]
 Amount = Annotated[int, in_unit("the game's money")]
@@ -49,15 +49,15 @@ def _plan_of(names: tuple[str, ...]) -> type[Plan]:
 class ItemAuction(ItemAuctionCore):
     """Bidders with limited budgets compete for many items, one after another."""
 
-    title = _("Auction of many items")
-    summary = _("Bidders with limited budgets compete for many items, sold one after another.")
+    title = gettext_noop("Auction of many items")
+    summary = gettext_noop("Bidders with limited budgets compete for many items, sold one after another.")
     system = "AucArena"
     scripts = baselines.SCRIPTS
     default_script = "rule"
     shown_by = ("rule", "estimate", "greedy")
     starting_config = {"people_plan": True, "values": "drawn"}
-    seat_title = "Bidder"
-    unseated_title = _("a bidder")
+    seat_title = gettext_noop("Bidder")
+    unseated_title = gettext_noop("a bidder")
     rated_by = "profit"
     reserved_words = (
         "auction bidder bid bids item items price value budget profit hammer withdraw round lot estimate sold"
@@ -209,7 +209,7 @@ class ItemAuction(ItemAuctionCore):
             on_request=True,
         )
 
-    @cached_property
+    @worded_property
     def _belief_form(self) -> Form:
         return Form(
             "belief",

@@ -121,7 +121,7 @@ def current_item(game: ItemAuction, state: Auction, lot: Lot, role: Role) -> Fac
         estimate = game.estimate(state, role, lot.item)
         facts.insert(3, Fact("estimate", _("Your estimate (may be wrong)"), estimate, game.money(estimate)))
     if item.description:
-        facts.insert(1, Fact("description", _("Description"), item.description, item.description))
+        facts.insert(1, Fact("description", _("Description"), item.description, _(item.description)))
     return Facts("lot", _("Now on sale: {item}").format(item=item.name), tuple(facts))
 
 
@@ -169,7 +169,7 @@ def items_left(game: ItemAuction, state: Auction, role: Role) -> Table:
     rows = tuple(
         (
             game.item(index).name,
-            *([game.item(index).description] if described else []),
+            *([_(game.item(index).description)] if described else []),
             game.money(game.item(index).start_price),
             game.money(game.estimate(state, role, index)),
         )
@@ -230,7 +230,7 @@ def _items(game: ItemAuction, state: Auction, role: Role) -> Table:
     for number, index in enumerate(state.order, start=1):
         item = game.item(index)
         estimate = () if role == OBSERVER else (game.money(game.estimate(state, role, index)),)
-        rows.append((number, item.name, item.description, game.money(item.start_price), *estimate, *outcome(index)))
+        rows.append((number, item.name, _(item.description), game.money(item.start_price), *estimate, *outcome(index)))
     columns = (
         _("Number"),
         _("Item"),

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
-from functools import cached_property
 from typing import Annotated, Any
 
 from pydantic import Field
@@ -22,6 +21,7 @@ from games.negotiation.state import Answer, AnswerOrLeave, NegotiationCore, Offe
 from games.negotiation.told import TOLD
 from games.results import Count, Index, Price, Ratio, Row, column
 from games.words import gettext as _
+from games.words import gettext_noop, worded_property
 
 
 def _finite(number: float) -> float:
@@ -33,8 +33,8 @@ class Negotiation(NegotiationCore):
     """A seller and a buyer negotiate a price."""
 
     told = TOLD
-    title = _("Negotiation")
-    summary = _("A seller and a buyer take turns naming a price for one product.")
+    title = gettext_noop("Negotiation")
+    summary = gettext_noop("A seller and a buyer take turns naming a price for one product.")
     scripts = baselines.SCRIPTS
     default_script = "haggler"
     screen = views.SCREEN
@@ -85,14 +85,14 @@ class Negotiation(NegotiationCore):
             AnswerOrLeave if self.config.outside_option else Answer,
         )
 
-    @cached_property
+    @worded_property
     def offer_forms(self) -> Mapping[Role, Form]:
         words = _(
             "Any price from {nothing} up. If it is accepted, the product is sold at this price and the game ends."
         ).format(nothing=self.money(0))
         return dict.fromkeys(self.roles(), Form("offer", _("Name a price"), self.move_types[0], help=words))
 
-    @cached_property
+    @worded_property
     def answer_form(self) -> Form:
         words = _("Accepting ends the game with a trade at this price.")
         if self.config.outside_option:

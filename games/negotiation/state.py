@@ -11,6 +11,7 @@ from pydantic_core import PydanticCustomError
 from games.glee import ABOUT_MESSAGE, ABOUT_MESSAGES, ABOUT_ROUNDS, AlternatingOffers, KnownRounds, Offers, other
 from games.interface import Config, Message, Move, NoMessage, Role
 from games.negotiation.roles import SELLER
+from games.words import gettext_noop
 
 Factor = Annotated[float, Field(gt=0)]
 
@@ -61,13 +62,13 @@ class NegotiationConfig(Config):
 
 
 class _Priced(Move):
-    price: float = Field(ge=0, title="Price", description="0 or more.")
+    price: float = Field(ge=0, title=gettext_noop("Price"), description=gettext_noop("0 or more."))
 
 
 class Offer(_Priced):
     """A price with an optional message."""
 
-    message: Message = Field(None, title="Message", description=ABOUT_MESSAGE)
+    message: Message = Field(None, title=gettext_noop("Message"), description=ABOUT_MESSAGE)
 
 
 class SilentOffer(_Priced):
@@ -85,13 +86,13 @@ class _Answer(Move):
 class Answer(_Answer):
     """An answer without an outside option."""
 
-    decision: Literal["accept", "reject"] = Field(title="Your answer")
+    decision: Literal["accept", "reject"] = Field(title=gettext_noop("Your answer"))
 
 
 class AnswerOrLeave(_Answer):
     """An answer with an outside option."""
 
-    decision: Decision = Field(title="Your answer")
+    decision: Decision = Field(title=gettext_noop("Your answer"))
 
 
 @dataclass(frozen=True)

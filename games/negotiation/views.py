@@ -11,6 +11,7 @@ from games.negotiation.roles import SELLER, gain
 from games.negotiation.state import NegotiationCore as Negotiation
 from games.negotiation.state import Proposal, Rounds
 from games.words import gettext as _
+from games.words import gettext_noop
 
 MAX_MARKS = 8
 """Earlier prices shown on the ladder; the table has all of them."""
@@ -207,5 +208,15 @@ def _bars(game: Negotiation, state: Rounds, role: Role) -> Bars:
 
 
 SCREEN = OfferScreen(
-    _status, _situation, _offer, _result, _ladder, _answer_notice, _terms, _("Prices so far"), _columns, _cells, _bars
+    _status,
+    _situation,
+    _offer,
+    _result,
+    _ladder,
+    _answer_notice,
+    _terms,
+    gettext_noop("Prices so far"),
+    _columns,
+    _cells,
+    _bars,
 )

@@ -11,6 +11,7 @@ from games.econevals import Result, table_by_agents
 from games.interface import Block
 from games.patience.rates import YEARS, Compounding, ImpliedRates, best_fit, mean_reliabilities, reliabilities
 from games.words import gettext as _
+from games.words import gettext_noop
 
 
 def pooled(choices: Iterable[Mapping[str, Any]]) -> tuple[list[float], list[float]]:
@@ -71,7 +72,7 @@ def _figure(name: str, compounding: Compounding = "continuous") -> Callable[[Seq
 
 
 _FIGURES: Mapping[str, Callable[[Sequence[Result]], float | None]] = {
-    _("Rate, % per year"): _figure("rate"),
-    _("Reliability"): _figure("reliability"),
-    _("Rate, compounded annually"): _figure("rate", "annual"),
+    gettext_noop("Rate, % per year"): _figure("rate"),
+    gettext_noop("Reliability"): _figure("reliability"),
+    gettext_noop("Rate, compounded annually"): _figure("rate", "annual"),
 }

@@ -48,7 +48,7 @@ from games.patience.state import (
 )
 from games.results import Count, Index, RoundRecord, Row, Share, column, in_unit
 from games.words import gettext as _
-from games.words import money
+from games.words import gettext_noop, money
 
 AGENT: Role = "agent"
 Rate = Annotated[float, in_unit("percent", 0, 20)]
@@ -57,8 +57,8 @@ Rate = Annotated[float, in_unit("percent", 0, 20)]
 class Patience(Game[PatienceConfig, Answers]):
     """Choices between money now and money later."""
 
-    title = _("Patience")
-    summary = _("Money now or more money later, question by question.")
+    title = gettext_noop("Patience")
+    summary = gettext_noop("Money now or more money later, question by question.")
     system = "EconEvals"
     scripts = baselines.SCRIPTS
     default_script = "five_percent"
@@ -224,20 +224,20 @@ class Patience(Game[PatienceConfig, Answers]):
     # ---- texts and views ---------------------------------------------------------------------------
 
     def text_variables(self, role: Role) -> dict[str, Any]:
-        horizon = IN_WORDS[self.config.horizon] if self.told_as_published else self.config.horizon
+        horizon = IN_WORDS[self.config.horizon] if self.told_as_published else _(self.config.horizon)
         return {"horizon": horizon, "now": _dollars(NOW)}
 
     def comprehension(self, role: Role) -> tuple[Question, ...]:
         """Return a question on when option B of a sample question is paid, and one on what choices are worth."""
-        later = _("In {horizon}").format(horizon=self.config.horizon)
+        later = _("In {horizon}").format(horizon=_(self.config.horizon))
         wrong_options = [
-            _("In {horizon}").format(horizon=horizon) for horizon in HORIZONS if horizon != self.config.horizon
+            _("In {horizon}").format(horizon=_(horizon)) for horizon in HORIZONS if horizon != self.config.horizon
         ]
         prompt = _("Option A: $100 now. Option B: $110 in {horizon}. When would option B be paid?")
         return (
             Question(
                 key="when",
-                prompt=prompt.format(horizon=self.config.horizon),
+                prompt=prompt.format(horizon=_(self.config.horizon)),
                 options=(_("Now"), later, *wrong_options[:2]),
                 answer=later,
                 explanation=_("Option B is paid {when}, exactly on time, and nothing is paid now.").format(
@@ -262,7 +262,7 @@ class Patience(Game[PatienceConfig, Answers]):
         question = state.questions[len(state.choices)]
         now = _("{amount} now").format(amount=_dollars(NOW))
         span = _("in {horizon}") if not self.told_as_published else _("in {horizon} from today")
-        horizon = IN_WORDS[self.config.horizon] if self.told_as_published else self.config.horizon
+        horizon = IN_WORDS[self.config.horizon] if self.told_as_published else _(self.config.horizon)
         later = f"{_dollars(question.amount)} {span.format(horizon=horizon)}"
         options = (now, later) if question.now_first else (later, now)
         if self.told_as_published:

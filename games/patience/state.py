@@ -12,7 +12,7 @@ from pydantic_core import PydanticCustomError
 
 from games.interface import Config, Form, Move
 from games.patience.rates import NOW, Horizon
-from games.words import gettext as _
+from games.words import gettext_noop
 
 HORIZONS: Mapping[str, tuple[float, float]] = {
     "1 month": (0.1, 105.0),
@@ -21,6 +21,7 @@ HORIZONS: Mapping[str, tuple[float, float]] = {
     "5 years": (1.0, 250.0),
 }
 """(step between the amounts, largest amount) by horizon; amounts for five years start at $111."""
+IN_FIGURES = (gettext_noop("1 month"), gettext_noop("6 months"), gettext_noop("1 year"), gettext_noop("5 years"))
 IN_WORDS = {"1 month": "one month", "6 months": "six months", "1 year": "one year", "5 years": "five years"}
 FIRST_OF_FIVE_YEARS = 111.0
 Choice = Literal["A", "B", "none"]
@@ -55,10 +56,12 @@ class PatienceConfig(Config):
 class ChoiceMove(Move):
     """A or B; "none" means that the answer could not be read. No form offers "none"."""
 
-    choice: Annotated[Choice, WithJsonSchema({"enum": ["A", "B"], "type": "string"})] = Field(title="Your choice")
+    choice: Annotated[Choice, WithJsonSchema({"enum": ["A", "B"], "type": "string"})] = Field(
+        title=gettext_noop("Your choice")
+    )
 
 
-FORM = Form("choice", _("Your choice"), ChoiceMove)
+FORM = Form("choice", gettext_noop("Your choice"), ChoiceMove)
 
 
 @dataclass(frozen=True)

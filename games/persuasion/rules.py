@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property
 from random import Random
 from typing import Any
 
@@ -20,14 +19,17 @@ from games.persuasion.state import Market, PersuasionCore, Pitch, Purchase, Reco
 from games.persuasion.told import TOLD
 from games.results import Count, Ratio, Row, Share, column
 from games.words import gettext as _
+from games.words import gettext_noop, worded_property
 
 
 class Persuasion(PersuasionCore):
     """A seller advises a buyer on products whose quality only the seller knows."""
 
     told = TOLD
-    title = _("Persuasion")
-    summary = _("Round by round, a seller who knows a product's quality tells a buyer about it, and the buyer decides.")
+    title = gettext_noop("Persuasion")
+    summary = gettext_noop(
+        "Round by round, a seller who knows a product's quality tells a buyer about it, and the buyer decides."
+    )
     scripts = baselines.SCRIPTS
     default_script = "bayesian"
     shown_by = ("commitment", "trusting")
@@ -94,7 +96,7 @@ class Persuasion(PersuasionCore):
             return None
         return self._buyers_turn if current.offered else self._sellers_turn
 
-    @cached_property
+    @worded_property
     def _sellers_turn(self) -> Turn:
         name = self.role_title(BUYER)
         if self.config.message_type == "text":
@@ -109,7 +111,7 @@ class Persuasion(PersuasionCore):
     def _reminder(self) -> str:
         return _("Not buying costs nothing.") if self.config.reminder and not self.told_as_published else ""
 
-    @cached_property
+    @worded_property
     def _buyers_turn(self) -> Turn:
         return Turn({BUYER: (Form("purchase", _("Buy it or not"), Purchase, help=self._reminder),)})
 
@@ -171,10 +173,10 @@ class Persuasion(PersuasionCore):
         words = _("For this game") if over else words
         if not self.remembers(role):
             unknown = _("It depends on what all buyers together earn.")
-            return (Prospect(words, unknown=ON_THE_LAST_PAGE if over else unknown),)
+            return (Prospect(words, unknown=_(ON_THE_LAST_PAGE) if over else unknown),)
         if self.config.rounds is None:
             unknown = _("It depends on what you earn in all rounds together.")
-            return (Prospect(words, earned, unknown=ON_THE_LAST_PAGE if over else unknown),)
+            return (Prospect(words, earned, unknown=_(ON_THE_LAST_PAGE) if over else unknown),)
         return (self.prospect(words, role, earned),)
 
     def pay_examples(self, role: Role) -> tuple[Prospect, ...]:

@@ -11,6 +11,7 @@ from pydantic_core import PydanticCustomError
 from games.glee import ABOUT_ROUNDS, AliceAndBob, KnownRounds
 from games.interface import MESSAGE_LIMIT, Config, Move, Role, Words
 from games.persuasion.roles import BUYER, HIGH, LOW, SELLER, Quality
+from games.words import gettext_noop
 
 
 class PersuasionConfig(Config):
@@ -87,7 +88,7 @@ class Pitch(Move):
     """The seller's message about a product."""
 
     message: Annotated[Words, Field(max_length=MESSAGE_LIMIT), AfterValidator(_not_blank)] = Field(
-        title="Your message", description="What you tell the buyer about this product."
+        title=gettext_noop("Your message"), description=gettext_noop("What you tell the buyer about this product.")
     )
 
 
@@ -95,7 +96,8 @@ class Recommendation(Move):
     """The seller's recommendation, yes or no."""
 
     recommendation: Literal["yes", "no"] = Field(
-        title="Your recommendation", description="Whether you recommend this product to the buyer."
+        title=gettext_noop("Your recommendation"),
+        description=gettext_noop("Whether you recommend this product to the buyer."),
     )
 
 
@@ -103,7 +105,8 @@ class Purchase(Move):
     """The buyer's decision."""
 
     decision: Literal["yes", "no"] = Field(
-        title="Your decision", description="“yes” buys the product at its price, “no” does not."
+        title=gettext_noop("Your decision"),
+        description=gettext_noop("“yes” buys the product at its price, “no” does not."),
     )
 
 

@@ -22,7 +22,7 @@ from games.pricing.market import LEVELS, PROGRAM_OUTSIDE, Instance, Pattern, dra
 from games.pricing.state import FORM, HIGHEST_PRICE, PricesMove, PricingConfig, Sale, Sales
 from games.results import Count, Ratio, RoundRecord, Row, column, in_unit
 from games.words import gettext as _
-from games.words import quoted
+from games.words import gettext_noop, quoted
 
 Price = Annotated[float, in_unit("the product's own currency", 0)]
 Profit = Annotated[float, in_unit("the fixed currency")]
@@ -31,8 +31,8 @@ Profit = Annotated[float, in_unit("the fixed currency")]
 class Pricing(Benchmark[PricingConfig, Sales]):
     """A seller searches for the best prices in a changing market."""
 
-    title = _("Pricing")
-    summary = _("A seller sets prices period after period in an unknown and changing market.")
+    title = gettext_noop("Pricing")
+    summary = gettext_noop("A seller sets prices period after period in an unknown and changing market.")
     scripts = baselines.SCRIPTS
     default_script = "climb"
     starting_config = {"periods": 20, "practice": True}
@@ -40,7 +40,7 @@ class Pricing(Benchmark[PricingConfig, Sales]):
     reserved_words = "price product profit cost quantity period note sold market"
     screen = views.SCREEN
     questions = quiz.QUESTIONS
-    asks = _("Period {period}: set your prices.")
+    asks = gettext_noop("Period {period}: set your prices.")
     move_types = (PricesMove, NoteMove, BeginMove)
 
     class Results(Row):

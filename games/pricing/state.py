@@ -12,7 +12,7 @@ from pydantic_core import PydanticCustomError
 from games.interface import Form, Move, TwoSources
 from games.periods import InstanceConfig, Periods, Submitted
 from games.pricing.market import Instance, Pattern, Prices
-from games.words import gettext as _
+from games.words import gettext_noop
 
 HIGHEST_PRICE = 1_000_000
 
@@ -60,14 +60,14 @@ class PricesMove(Move):
         WithJsonSchema(
             {"type": "object", "additionalProperties": {"type": "number", "minimum": 0, "maximum": HIGHEST_PRICE}}
         ),
-    ] = Field(title="Your prices", description="A price for every product.")
+    ] = Field(title=gettext_noop("Your prices"), description=gettext_noop("A price for every product."))
 
 
 FORM = Form(
     "prices",
-    _("Set your prices"),
+    gettext_noop("Set your prices"),
     PricesMove,
-    help=_("Set a price for every product. This closes the period."),
+    help=gettext_noop("Set a price for every product. This closes the period."),
     tool="set_prices",
 )
 

@@ -28,7 +28,7 @@ from games.procurement.instances import (
 from games.procurement.state import FORM, MOST_UNITS, PlanMove, ProcurementConfig, Purchase, Purchases
 from games.results import Count, JsonText, Price, RoundRecord, Row, Share, column, in_unit
 from games.words import gettext as _
-from games.words import quoted
+from games.words import gettext_noop, quoted
 
 Workers = Annotated[float, in_unit("workers", 0)]
 OPTIMUM_TOLERANCE = 1e-6
@@ -38,8 +38,8 @@ OPTIMUM_TOLERANCE = 1e-6
 class Procurement(Benchmark[ProcurementConfig, Purchases]):
     """A manager searches for the best use of a budget."""
 
-    title = _("Procurement")
-    summary = _("A manager buys equipment under a budget, period after period, to find out what works.")
+    title = gettext_noop("Procurement")
+    summary = gettext_noop("A manager buys equipment under a budget, period after period, to find out what works.")
     slow_setup = True
     scripts = baselines.SCRIPTS
     default_script = "greedy"
@@ -48,7 +48,7 @@ class Procurement(Benchmark[ProcurementConfig, Purchases]):
     reserved_words = "offer plan budget worker workers period note product units"
     screen = views.SCREEN
     questions = quiz.QUESTIONS
-    asks = _("Period {period}: choose what to buy.")
+    asks = gettext_noop("Period {period}: choose what to buy.")
     move_types = (PlanMove, NoteMove, BeginMove)
 
     class Results(Row):

@@ -10,7 +10,7 @@ from pydantic import Field, WithJsonSchema
 from games.interface import Form, Move, TwoSources
 from games.periods import InstanceConfig, Periods, Submitted
 from games.procurement.instances import Instance, Plan
-from games.words import gettext as _
+from games.words import gettext_noop
 
 MOST_UNITS = 1_000_000
 
@@ -53,14 +53,17 @@ class PlanMove(Move):
         WithJsonSchema(
             {"type": "object", "additionalProperties": {"type": "integer", "minimum": 0, "maximum": MOST_UNITS}}
         ),
-    ] = Field(title="Your plan", description="Quantity by offer; offers not listed are not bought.")
+    ] = Field(
+        title=gettext_noop("Your plan"),
+        description=gettext_noop("Quantity by offer; offers not listed are not bought."),
+    )
 
 
 FORM = Form(
     "plan",
-    _("Buy for this period"),
+    gettext_noop("Buy for this period"),
     PlanMove,
-    help=_("Enter how many units of each offer you buy, within the budget. This closes the period."),
+    help=gettext_noop("Enter how many units of each offer you buy, within the budget. This closes the period."),
     tool="submit_purchase_plan",
 )
 

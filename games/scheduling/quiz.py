@@ -3,30 +3,30 @@
 from __future__ import annotations
 
 from games.interface import Question
-from games.words import gettext as _
+from games.words import gettext_noop
 
 QUESTIONS = (
     Question.with_answer(
         "blocking",
-        _(
+        gettext_noop(
             "Cleo does the cleaning and would rather cook. Dan does the cooking, and does it better than Cleo would. "
             "Are Cleo and the cooking a blocking pair?"
         ),
-        _("No: the cooking is done better by Dan"),
-        _("Yes: Cleo would rather cook"),
-        _("Yes, but only if Dan would rather clean"),
-        explanation=_(
+        gettext_noop("No: the cooking is done better by Dan"),
+        gettext_noop("Yes: Cleo would rather cook"),
+        gettext_noop("Yes, but only if Dan would rather clean"),
+        explanation=gettext_noop(
             "A blocking pair needs both: the worker likes the task better than their own, and does it better than the "
             "one who has it. Cleo does not cook better than Dan."
         ),
     ),
     Question.with_answer(
         "ends_early",
-        _("When does the game end before its last period?"),
-        _("As soon as a schedule has no blocking pair"),
-        _("When the same schedule is submitted twice"),
-        _("When every worker has their favourite task"),
-        _("Never"),
-        explanation=_("The game ends as soon as a schedule has no blocking pair."),
+        gettext_noop("When does the game end before its last period?"),
+        gettext_noop("As soon as a schedule has no blocking pair"),
+        gettext_noop("When the same schedule is submitted twice"),
+        gettext_noop("When every worker has their favourite task"),
+        gettext_noop("Never"),
+        explanation=gettext_noop("The game ends as soon as a schedule has no blocking pair."),
     ),
 )

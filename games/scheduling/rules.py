@@ -20,13 +20,14 @@ from games.scheduling import baselines, quiz, views
 from games.scheduling.instances import KINDS, LEVELS, Instance, draw, numbered
 from games.scheduling.state import FORM, AssignmentMove, Attempt, Attempts, SchedulingConfig
 from games.words import gettext as _
+from games.words import gettext_noop
 
 
 class Scheduling(Benchmark[SchedulingConfig, Attempts]):
     """A manager searches for a stable schedule."""
 
-    title = _("Scheduling")
-    summary = _("A manager assigns workers to tasks, period after period, until the schedule is stable.")
+    title = gettext_noop("Scheduling")
+    summary = gettext_noop("A manager assigns workers to tasks, period after period, until the schedule is stable.")
     scripts = baselines.SCRIPTS
     default_script = "repair"
     starting_config = {"level": "small", "periods": 12, "practice": True}
@@ -34,7 +35,7 @@ class Scheduling(Benchmark[SchedulingConfig, Attempts]):
     reserved_words = "worker task schedule pair blocking period note assignment"
     screen = views.SCREEN
     questions = quiz.QUESTIONS
-    asks = _("Period {period}: submit a schedule.")
+    asks = gettext_noop("Period {period}: submit a schedule.")
     move_types = (AssignmentMove, NoteMove, BeginMove)
 
     class Results(Row):

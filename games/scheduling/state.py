@@ -10,7 +10,7 @@ from pydantic import Field, WithJsonSchema
 from games.interface import Form, Move
 from games.periods import InstanceConfig, Periods, Submitted
 from games.scheduling.instances import Instance, Matching, Pair, Preferences
-from games.words import gettext as _
+from games.words import gettext_noop
 
 
 class SchedulingConfig(InstanceConfig):
@@ -42,15 +42,17 @@ class AssignmentMove(Move):
     """The schedule for this period."""
 
     assignment: Annotated[Submitted, WithJsonSchema({"type": "object", "additionalProperties": {"type": "string"}})] = (
-        Field(title="Your schedule", description="A task for every worker; every task once.")
+        Field(
+            title=gettext_noop("Your schedule"), description=gettext_noop("A task for every worker; every task once.")
+        )
     )
 
 
 FORM = Form(
     "assignment",
-    _("Submit a schedule"),
+    gettext_noop("Submit a schedule"),
     AssignmentMove,
-    help=_("Assign each worker a different task. This closes the period."),
+    help=gettext_noop("Assign each worker a different task. This closes the period."),
     tool="submit_assignment",
 )
 

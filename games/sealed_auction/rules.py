@@ -19,20 +19,21 @@ from games.sealed_auction.state import Bid, SealedAuctionCore
 from games.sealed_auction.told import TOLD
 from games.sessions import Session
 from games.words import gettext as _
+from games.words import gettext_noop
 
 
 class SealedAuction(SealedAuctionCore):
     """All bidders bid at once; the highest bid wins."""
 
     told = TOLD
-    title = _("Sealed auction")
-    summary = _("All bid at once for one item; the highest bid wins and pays the second-highest.")
+    title = gettext_noop("Sealed auction")
+    summary = gettext_noop("All bid at once for one item; the highest bid wins and pays the second-highest.")
     scripts = baselines.SCRIPTS
     default_script = "truthful"
     shown_by = ("truthful", "shade", "overbidder", "underbidder", "rational")
     starting_config = {"runs": 3, "history_depth": 3}
     number_key = "bid"
-    asks = _("Place your bid")
+    asks = gettext_noop("Place your bid")
     screen = views.SCREEN
     reserved_words = "bidder bid item value assets price auction run unit units valid winner"
     move_types = (Bid,)

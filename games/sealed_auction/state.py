@@ -11,6 +11,7 @@ from pydantic import Field
 from games.auctions import AuctionConfig, PrivateValues
 from games.interface import Move, Role
 from games.sessions import Number, RunsConfig, SealedNumbers, Session
+from games.words import gettext_noop
 
 
 class SealedAuctionConfig(RunsConfig, AuctionConfig):
@@ -34,7 +35,7 @@ class SealedAuctionConfig(RunsConfig, AuctionConfig):
 class Bid(Move):
     """A bid from 0 to the assets."""
 
-    bid: Number = Field(title="Your bid")
+    bid: Number = Field(title=gettext_noop("Your bid"))
 
 
 @dataclass(frozen=True)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import lru_cache
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, StrictBool, create_model
 
 from games.interface import Form, Move
+from games.words import cached_by_language, gettext_noop
 from games.words import gettext as _
 
 DELEGATE = "delegate"
@@ -62,7 +62,7 @@ class Approve(Move):
 class Sign(Move):
     """Whether the player signs the chosen contract."""
 
-    sign: bool = Field(title="Do you sign?")
+    sign: bool = Field(title=gettext_noop("Do you sign?"))
 
 
 def _model(name: str, base: type[Move], **fields: Any) -> type[Move]:
@@ -76,7 +76,7 @@ def _named(title: str, actions: tuple[str, ...], labels: tuple[str, ...]) -> Any
     return Field(title=title, description="; ".join(renamed) if labels != actions else None)
 
 
-@lru_cache(maxsize=256)
+@cached_by_language
 def acting(actions: tuple[str, ...], answer_with: str, labels: tuple[str, ...]) -> tuple[Form, ...]:
     """Return the forms for choosing an action, percentages, or either."""
     certain_form = Form(
@@ -101,7 +101,7 @@ def acting(actions: tuple[str, ...], answer_with: str, labels: tuple[str, ...]) 
     return {"action": (certain_form,), "percentages": (mixed_form,), "either": (certain_form, mixed_form)}[answer_with]
 
 
-@lru_cache(maxsize=256)
+@cached_by_language
 def proposing_mediator(actions: tuple[str, ...], seats: int, labels: tuple[str, ...]) -> tuple[Form, ...]:
     """Return the form for proposing a mediator."""
     rules = _model(
@@ -122,7 +122,7 @@ def proposing_mediator(actions: tuple[str, ...], seats: int, labels: tuple[str, 
     return (Form("propose", _("Propose a mediator"), model, help=words),)
 
 
-@lru_cache(maxsize=256)
+@cached_by_language
 def proposing_contract(actions: tuple[str, ...], bound: int | None, labels: tuple[str, ...]) -> tuple[Form, ...]:
     """Return the form for proposing a contract; without a bound, it names none."""
     limits: Any = int if bound is None else Annotated[int, Field(ge=-bound, le=bound)]
@@ -144,7 +144,7 @@ def proposing_contract(actions: tuple[str, ...], bound: int | None, labels: tupl
     return (Form("propose", _("Propose a contract"), model, help=words),)
 
 
-@lru_cache(maxsize=256)
+@cached_by_language
 def approving(letter: str, seats: int) -> tuple[Form, ...]:
     """Return the form for voting on all proposals."""
     votes = _model(
@@ -163,9 +163,9 @@ def approving(letter: str, seats: int) -> tuple[Form, ...]:
 SIGNING = (
     Form(
         "sign",
-        _("Sign the contract"),
+        gettext_noop("Sign the contract"),
         Sign,
-        help=_("It takes effect only if everybody signs. If anybody refuses, there are no payments."),
+        help=gettext_noop("It takes effect only if everybody signs. If anybody refuses, there are no payments."),
     ),
 )
 

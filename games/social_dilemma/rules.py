@@ -24,15 +24,17 @@ from games.social_dilemma.designs import played_profile, with_payments
 from games.social_dilemma.state import Dilemma, Groups, Round, Stage
 from games.social_dilemma.told import TOLD
 from games.words import gettext as _
-from games.words import points
+from games.words import gettext_noop, points
 
 
 class SocialDilemma(SocialDilemmaCore):
     """Each player gains by not cooperating, but all are better off if all cooperate."""
 
     told = TOLD
-    title = _("Social dilemma")
-    summary = _("A conflict between private and common interest, under mechanisms that may sustain cooperation.")
+    title = gettext_noop("Social dilemma")
+    summary = gettext_noop(
+        "A conflict between private and common interest, under mechanisms that may sustain cooperation."
+    )
     system = "CoopEval"
     scripts = baselines.SCRIPTS
     default_script = "tit_for_tat"

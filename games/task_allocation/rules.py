@@ -21,13 +21,14 @@ from games.task_allocation.instances import PRACTICE_TASK, Instance, draw_hidden
 from games.task_allocation.litmus import task_allocation
 from games.task_allocation.state import FORM, Allocation, AssignmentMove, PeriodNumber, TaskAllocationConfig
 from games.words import gettext as _
+from games.words import gettext_noop
 
 
 class TaskAllocation(WithPractice[TaskAllocationConfig, Allocation]):
     """A manager assigns tasks to workers."""
 
-    title = _("Task allocation")
-    summary = _("A manager assigns tasks to workers who differ in what they produce.")
+    title = gettext_noop("Task allocation")
+    summary = gettext_noop("A manager assigns tasks to workers who differ in what they produce.")
     scripts = baselines.SCRIPTS
     default_script = "greedy_equality"
     starting_config = {"periods": 15, "practice": True}
@@ -37,7 +38,7 @@ class TaskAllocation(WithPractice[TaskAllocationConfig, Allocation]):
     notes_of = PeriodNumber
     screen = views.SCREEN
     questions = quiz.QUESTIONS
-    asks = _("Period {period}: assign a task to every worker.")
+    asks = gettext_noop("Period {period}: assign a task to every worker.")
     move_types = (AssignmentMove, NoteMove, BeginMove)
 
     class Results(Row):

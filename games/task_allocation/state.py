@@ -12,7 +12,7 @@ from pydantic_core import PydanticCustomError
 from games.interface import Form, Move
 from games.periods import InstanceConfig, Periods, Submitted
 from games.task_allocation.instances import Instance
-from games.words import gettext as _
+from games.words import gettext_noop
 
 
 class TaskAllocationConfig(InstanceConfig):
@@ -42,15 +42,18 @@ class AssignmentMove(Move):
     """The assignment of this period's tasks."""
 
     assignment: Annotated[Submitted, WithJsonSchema({"type": "object", "additionalProperties": {"type": "string"}})] = (
-        Field(title="Your assignment", description="A worker for every task; every worker once.")
+        Field(
+            title=gettext_noop("Your assignment"),
+            description=gettext_noop("A worker for every task; every worker once."),
+        )
     )
 
 
 FORM = Form(
     "assignment",
-    _("Assign the tasks"),
+    gettext_noop("Assign the tasks"),
     AssignmentMove,
-    help=_("Assign each task a different worker. This closes the period."),
+    help=gettext_noop("Assign each task a different worker. This closes the period."),
     tool="submit_assignment",
 )
 
@@ -58,7 +61,7 @@ FORM = Form(
 class PeriodNumber(Move):
     """The period whose notes to read."""
 
-    period_number: int = Field(title="Period", description="From 0.")
+    period_number: int = Field(title=gettext_noop("Period"), description=gettext_noop("From 0."))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from games.interface import Form
+from games.words import gettext as _
 from llm_agents.prompting import json_schema
 
 REASONING = "reasoning"
@@ -39,7 +40,7 @@ def schema_of(forms: Sequence[Form], *, reasoning: bool = False) -> Schema:
     else:
         schema = object_of({wrapper_key(forms): {"anyOf": filled}})
     if reasoning and not any(REASONING in form.model.model_fields for form in forms):
-        thoughts: Schema = {"type": "string", "description": "Your reasoning, step by step. Nobody else reads it."}
+        thoughts: Schema = {"type": "string", "description": _("Your reasoning, step by step. Nobody else reads it.")}
         schema = {**object_of({REASONING: thoughts, **schema["properties"]}), **_description(schema)}
     return schema
 
@@ -67,7 +68,7 @@ def _form(form: Form) -> Schema:
     strict_schema = _strict(schema, schema.get("$defs", {}))
     return {
         **strict_schema,
-        "description": ". ".join(part.strip(". ") for part in (form.title, form.help) if part) + ".",
+        "description": ". ".join(part.strip(". ") for part in (_(form.title), _(form.help)) if part) + ".",
     }
 
 

@@ -12,6 +12,7 @@ from games import texts
 from games.interface import Fact, Facts, Form, Role, Text, View
 from games.play import Play
 from games.strategies import MOVE, Question, Remark, Strategy
+from games.words import gettext as _
 from llm_agents.parsing import last_object, shortened_forms, with_remarks
 from llm_agents.prompting import ABOUT_MARKS, format_help, render, task
 from llm_agents.settings import Settings
@@ -51,7 +52,7 @@ class Asking:
     def system(self) -> str:
         """Return the rules, and what the marks around players' words mean."""
         text, game = self._fill_in("system", SystemVariables(**self._common)), self.play.game
-        return text if game.told_as_published and not game.players_write() else f"{text}\n\n{ABOUT_MARKS}"
+        return text if game.told_as_published and not game.players_write() else f"{text}\n\n{_(ABOUT_MARKS)}"
 
     def question_text(self, play: Play, forms: Sequence[Form], news: str) -> str:
         """Return the question asked at a point of the match where `forms` were open, after the news at that point."""
@@ -96,7 +97,7 @@ class Asking:
         if not self.reported or not self.play.game.told_as_published:
             return news
         report = {key: value for key, value in last_object(self.reported).items() if key != "reasoning"}
-        return f"Your status, as you reported it: {json.dumps(report, ensure_ascii=False)}\n\n{news}"
+        return f"{_('Your status, as you reported it:')} {json.dumps(report, ensure_ascii=False)}\n\n{news}"
 
     def correction(self, reason: str) -> str:
         """Return the correction for an answer that was not a legal move."""
@@ -114,9 +115,9 @@ class Asking:
     def _common(self) -> dict[str, Any]:
         game = self.play.game
         return {
-            "game": game.title,
+            "game": _(game.title),
             "role": game.role_title(self.role),
-            "persona": persona_of(self.settings.persona, game=game.title, role=game.role_title(self.role)),
+            "persona": persona_of(self.settings.persona, game=_(game.title), role=game.role_title(self.role)),
             "rules": game.instructions(self.role, self.template).strip(),
         }
 

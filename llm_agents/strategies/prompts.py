@@ -71,18 +71,14 @@ QUESTION = """{% if news %}
 {{ question }}
 
 {{ format_help }}"""
-CORRECTION = correction("{{ reason }}")
-CORRECTION_OF_REASONING = """Your answer was not accepted. {{ reason }}
-
-You may reason again first. End with exactly one JSON object."""
-
-DEFAULTS = {"system": SYSTEM, "question": QUESTION, "correction": CORRECTION}
+DEFAULTS = {"system": SYSTEM, "question": QUESTION, "correction": correction("{{ reason }}")}
 
 
 def template_in_force(name: str, settings: Settings, *, reasons: bool) -> str:
     """Return the template of the prompt `name`: the study's own, or the default with or without reasoning first."""
-    default = CORRECTION_OF_REASONING if reasons and name == "correction" else DEFAULTS[name]
-    return settings.prompts.get(name, default)
+    if name == "correction" and name not in settings.prompts:
+        return correction("{{ reason }}", reasoning=reasons)
+    return settings.prompts.get(name, DEFAULTS[name])
 
 
 _PLACEHOLDER = re.compile("\ue000([a-z]+)\ue001")

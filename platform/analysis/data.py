@@ -24,7 +24,7 @@ MANIFEST = "manifest.json"
 FORMAT, FORMAT_VERSION = "parley-dataset", 6
 TABLES = (
     "matches", "seats", "rounds", "decisions", "messages", "chat", "participants", "signals", "behaviour", "llm_calls",
-    "tool_calls", "excluded_calls", "payments", "excluded", "cells", "flow", "codebook", "ratings",
+    "tool_calls", "excluded_calls", "help", "payments", "excluded", "cells", "flow", "codebook", "ratings",
 )  # fmt: skip
 MATCH_TABLES = ("seats", "rounds", "decisions", "messages", "chat", "llm_calls", "tool_calls")
 """Tables whose rows belong to a match; rows of excluded matches are excluded too."""

@@ -142,7 +142,9 @@ class Asked:
 
 def _as_asked(questions: Iterable[Question]) -> Iterator[Asked]:
     for question in questions:
-        yield Asked(question.key, question.prompt, list(question.options), question.answer, question.explanation)
+        options = [gettext(option) for option in question.options]
+        prompt, answer, explanation = map(gettext, (question.prompt, question.answer, question.explanation))
+        yield Asked(question.key, prompt, options, answer, explanation)
 
 
 class _Quizzing(_GameStep):

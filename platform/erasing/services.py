@@ -26,6 +26,7 @@ from exports import background, shape
 from exports.scrubbing import texts_in
 from games import interface
 from games.errors import GameError
+from gathering.models import Attendance
 from matches.models import ChatLine, Event, Match
 from opponents.models import Call
 from participants.models import Enrolment, new_token
@@ -350,12 +351,14 @@ def _erase_message(message: Mapping[str, Any], traces: Traces) -> dict[str, Any]
 
 
 def _delete_identity(enrolment: Enrolment) -> None:
-    """Delete the identity: the recruiter's identifiers, name, link, return address and codes."""
+    """Delete the identity: the recruiter's identifiers, name, link, return address, codes and seat."""
     identity = Identity.objects.filter(enrolment=enrolment).first()
     if identity is not None:
         codes = [identity.proof, identity.worker, str(identity.details.get("person", ""))]
         LabCode.objects.filter(study=identity.study, code__in=codes).delete()
         identity.delete()
+    attended = {"label": "", "lab_code": None, "key": f"erased {enrolment.pk}", "token": new_token()}
+    Attendance.objects.filter(enrolment=enrolment).update(**attended)
     steps = [
         {**step, "typed": with_texts_replaced(step["typed"], ERASED)} if "typed" in step else step
         for step in enrolment.steps

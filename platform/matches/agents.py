@@ -16,6 +16,7 @@ from typing import Any
 from games.errors import GameError
 from games.interface import MoveData
 from games.play import Play, form_for, script_move
+from games.words import in_language
 from llm_agents.agent import spec_of
 from llm_agents.deciding import Decision
 from llm_agents.errors import AgentError
@@ -65,7 +66,8 @@ def begin_turn(*, match_uid: uuid.UUID, role: str, answering: int) -> Future[Non
         return _Thinking(match_id, role, agent, answering).begin()
 
     def choose(play: Play) -> MoveData:
-        return script_move(play, role, spec.name)
+        with in_language(line_up.language):
+            return script_move(play, role, spec.name)
 
     try:
         services.submit_move(

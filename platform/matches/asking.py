@@ -14,17 +14,18 @@ from functools import partial
 from django.db import transaction
 
 from games.interface import MoveData, Role
-from games.play import Play
+from games.play import Play, turn_in
 from games.strategies import Purpose
+from games.words import in_language, language
 from llm_agents import strategies
-from llm_agents.agent import AgentSpec
+from llm_agents.agent import AgentSpec, is_model
 from llm_agents.calling import Policy
 from llm_agents.deciding import Decision, decide
 from llm_agents.pricing import PriceList
 from llm_agents.providers.base import Request
 from llm_agents.record import CallRecord
-from llm_agents.turn import AgentTurn
-from matches import services
+from llm_agents.turn import AgentTurn, Asked
+from matches import programs, services
 from matches.chat import said_to
 from matches.models import Match
 from matches.writers import Writers
@@ -82,7 +83,8 @@ class Question(AgentTurn):
         """
         settings = self.agent.settings
         try:
-            return await decide(settings.spec(self.agent.spec), self, seconds=settings.limit_seconds)
+            with in_language(self.match.language):
+                return await decide(settings.spec(self.agent.spec), self, seconds=settings.limit_seconds)
         finally:
             await self.store_calls()
             if self._reserved_for is not None:
@@ -149,7 +151,10 @@ class Question(AgentTurn):
 
     @transaction.atomic
     def _note(self, move: MoveData) -> Play:
-        play = services.submit_move(match_id=self.match.pk, role=self.role, answering=self.answering, move=move).play
+        with in_language(self.match.language):
+            play = services.submit_move(
+                match_id=self.match.pk, role=self.role, answering=self.answering, move=move
+            ).play
         if self.host.on_note is not None:
             self.host.on_note(play.opened[self.role])
         return play
@@ -157,6 +162,9 @@ class Question(AgentTurn):
     async def latest(self, purposes: Sequence[Purpose]) -> CallRecord | None:
         """Return the role's latest answered call of these purposes in this match."""
         return await self.host.writers.retry(latest_call, self.match.uid, self.role, purposes)
+
+    async def ask_program(self, asked: Asked) -> tuple[MoveData, int, str]:
+        return await programs.ask(self, asked, self.match.uid, self.host.writers)
 
     def still_wanted(self) -> bool:
         return self.host.still_wanted()
@@ -170,10 +178,13 @@ def question_for(
     Raises:
         BadAgent: there is no such agent.
     """
+    if match.language != language():
+        with in_language(match.language):
+            play = replace(play, turn=turn_in(play.game, play.state))
     question = Question(play, role, match, agent, host, template=template)
     if not agent.scripted and match.chat() is not None:
         question.chat = said_to(match, role)
-    reads_log = not agent.scripted and strategies.reads_the_log(play.game, role, agent.settings.strategy)
+    reads_log = is_model(agent.spec) and strategies.reads_the_log(play.game, role, agent.settings.strategy)
     if reads_log or match.paced or agent.settings.appears == "delayed":
         question.events = match.log()
     if reads_log:

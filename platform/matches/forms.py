@@ -130,7 +130,7 @@ class BoundField:
         """Return (value, label) of each choice; yes and no for a boolean."""
         if self.field.kind == "boolean":
             return ("true", _("Yes")), ("false", _("No"))
-        return tuple((str(choice), str(choice)) for choice in self.field.choices if choice is not None)
+        return tuple((str(choice), _(str(choice))) for choice in self.field.choices if choice is not None)
 
 
 @dataclass(frozen=True)
@@ -294,10 +294,11 @@ def bind(form: Form, posted: Mapping[str, str] | None = None, errors: Mapping[st
     labelled = (replace(field, label=form.labels.get(field.name, field.label)) for field in fields_of(form.model))
     fields = (_bind_field(field, field.name, posted, str(errors.get(field.name, ""))) for field in labelled)
     warning = str(errors.get(CONFIRMED + form.name, ""))
-    return BoundForm(form.name, form.title, form.help, tuple(fields), warning, form.ends_turn)
+    return BoundForm(form.name, _(form.title), _(form.help), tuple(fields), warning, form.ends_turn)
 
 
 def _bind_field(field: Field, name: str, posted: Mapping[str, str], error: str = "") -> BoundField:
+    field = replace(field, label=_(field.label), help=_(field.help), none=_(field.none))
     value = posted.get(name, _text(field.default) if field.kind in ("choice", "boolean") else "")
     parts: Iterable[BoundField] = ()
     if field.shape == "several":

@@ -16,6 +16,7 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from games import interface, play, registry
+from games.catalogues import SOURCE
 from matches import absences, turns
 from matches.disclosing import Discloses, Disclosure
 from matches.turns import OpenTurn
@@ -33,12 +34,14 @@ class LineUp(NamedTuple):
     Attributes:
         filling_in: the roles among them for which nobody arrived.
         paced: see `Match.paced`.
+        language: of the match.
     """
 
     match_id: int
     agents: Mapping[str, Agent]
     filling_in: frozenset[str]
     paced: bool
+    language: str
 
 
 class Match(models.Model):
@@ -128,6 +131,11 @@ class Match(models.Model):
         """Whether participants are not told who the others are, so that nothing may show it."""
         return bool(self.timers.get("told", {}).get("others") == Discloses.NONE)
 
+    @property
+    def language(self) -> str:
+        """The language that its participants read, and in which its models are asked."""
+        return str(self.texts.get("language", SOURCE))
+
     def disclosure(self) -> Disclosure:
         """Return what the participants may learn about who plays."""
         told, line_up, stand_ins = self.timers.get("told", {}), self.line_up(), self.stand_ins
@@ -207,11 +215,11 @@ class Match(models.Model):
         return None if turn is None or turn.by_agent else turn
 
     def seconds_left(self, turn: OpenTurn, uptime: Uptime | None = None) -> int:
-        """Return for how many seconds the match still waits for the answer, at least 0."""
+        """Return for how many seconds the match still waits for the answer, at least 0; a pause is not counted."""
         uptime = uptime or self.uptime(timezone.now())
         absence, budget = self.absences.get(turn.role, {}), absences.budget_of(self.timers)
         limit = absences.limit_of(turn, absence, budget, uptime)
-        return max(0, round((limit - uptime.now).total_seconds()))
+        return max(0, round((limit - uptime.now).total_seconds() - turn.hold_left(uptime.now)))
 
     def absence_left(self, role: str, uptime: Uptime) -> int:
         """Return how many seconds of the participant's absence budget are left."""
@@ -225,6 +233,11 @@ class Match(models.Model):
             for role, turn in self.open_turns().items()
             if not turn.by_agent and absences.has_lost_connection(self.absences.get(role, {}))
         }
+
+    def asking(self, now: datetime) -> dict[str, int]:
+        """Return the participants whose question has paused their clock, with the seconds it may stay so."""
+        left = {role: turn.hold_left(now) for role, turn in self.open_turns().items()}
+        return {role: round(seconds) for role, seconds in left.items() if seconds > 0}
 
     def agents(self) -> Mapping[str, Agent]:
         """Return the agents by role, including those that have taken a participant's seat."""
@@ -315,14 +328,16 @@ def line_up_of(match_uid: uuid.UUID) -> LineUp:
 
 
 def _read_line_up(match_uid: uuid.UUID) -> LineUp:
-    match = Match.objects.only("timers", "purpose").get(uid=match_uid)
+    match = Match.objects.only("timers", "purpose", "texts").get(uid=match_uid)
     return line_up_in(match, Seat.objects.filter(match=match))
 
 
 def line_up_in(match: Match, seats: Iterable[Seat]) -> LineUp:
     """Return the line-up of a match with these seats."""
     agents = {seat.role: agent for seat in seats if (agent := seat.seated()) is not None}
-    return LineUp(match.pk, agents, frozenset(seat.role for seat in seats if seat.fills_in), match.paced)
+    return LineUp(
+        match.pk, agents, frozenset(seat.role for seat in seats if seat.fills_in), match.paced, match.language
+    )
 
 
 class Seat(models.Model):

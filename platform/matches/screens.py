@@ -12,7 +12,7 @@ from django.template.loader import get_template, select_template
 from django.utils import timezone
 from django.utils.safestring import mark_safe
 from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
+from django.utils.translation import ngettext, override
 from pydantic import ValidationError
 
 from games.interface import OBSERVER, Form, MoveData, Role, Text, View
@@ -145,7 +145,9 @@ def marks_message(match: Match, play: Play, *, after: int) -> dict[str, Any]:
     `SeatMark`, `awaited` is for those who have answered, `awaits` lists the questions to agents, and `others` tells
     each participant who the others are.
     """
-    shared = SharedContent.of(play, match.disclosure())
+    with override(match.language):
+        shared = SharedContent.of(play, match.disclosure())
+        others = {role: shared.disclosure.others(role) for role in play.game.roles()}
     return {
         "after": after,
         "last": play.last,
@@ -153,7 +155,7 @@ def marks_message(match: Match, play: Play, *, after: int) -> dict[str, Any]:
         "notes": {seat.role: seat.note for seat in shared.seats},
         "awaited": shared.awaited,
         "awaits": {turn.role: turn.answering for turn in _shown_agent_turns(match, shared.disclosure)},
-        "others": {role: shared.disclosure.others(role) for role in play.game.roles()},
+        "others": others,
     }
 
 
@@ -199,6 +201,7 @@ def render_screen(
     pay_note: str = "",
     shared: SharedContent | None = None,
     lost: Mapping[Role, int] | None = None,
+    asking: Mapping[Role, int] | None = None,
     begun: bool = True,
 ) -> str:
     """Return the game as `role` sees it now, with its forms if it is asked, or else whom it waits for.
@@ -209,6 +212,7 @@ def render_screen(
     Args:
         pay_note: how the bonus follows from several matches.
         lost: the others who have lost the connection, with the seconds for which the game still waits.
+        asking: the others whose question has paused their clock, with the seconds that the pause may last.
         begun: whether anyone may move yet; not during a chat before play.
     """
     waiting = play.waiting_for()
@@ -218,6 +222,11 @@ def render_screen(
     absence = (absences or {}).get(role, {})
     visible_forms = () if play.abandoned or "agent" in absence or not begun else forms.shown_forms(play, role)
     open_forms = [forms.bind(form, posted, errors) for form in visible_forms]
+    awaited = shared.awaited
+    if not begun:
+        awaited = _("You can talk now. The game begins after that.")
+    elif len(waiting) == 1 and [agent.role for agent in waits_for] == list(waiting):
+        awaited = ""
     context = {
         "play": play,
         "role": role,
@@ -231,12 +240,8 @@ def render_screen(
         "waits_for": waits_for,
         "seats": shared.seats,
         "others": shared.disclosure.others(role),
-        "absent": shared.disclosure.absent(lost or {}),
-        "awaited": _("You can talk now. The game begins after that.")
-        if not begun
-        else ""
-        if [agent.role for agent in waits_for] == list(waiting) and len(waiting) == 1
-        else shared.awaited,
+        "absent": shared.disclosure.absent(lost or {}, asking or {}),
+        "awaited": awaited,
         "others_answer_too": play.turn is not None and len(play.turn.forms) > 1 and play.turn.closes == "all",
         "must_say_so": must_say_so(absence),
         "meanwhile": meanwhile_text(absence, is_asked=bool(open_forms)),
@@ -371,9 +376,10 @@ class _Endings:
 
 def frames(match: Match, roles: Collection[Role]) -> dict[Role, dict[str, Any]]:
     """Return the `frame` of each of these roles."""
-    play = match.play()
-    shared = SharedContent.in_match(match, play)
-    return {role: _frame(match, play, role, shared) for role in roles}
+    with override(match.language):
+        play = match.play()
+        shared = SharedContent.in_match(match, play)
+        return {role: _frame(match, play, role, shared) for role in roles}
 
 
 def frame(
@@ -382,13 +388,14 @@ def frame(
     """Return what a page is sent: the screen and the data for its clock.
 
     `last` is the newest event's number, `answering` the open question's (or null), `remaining` the
-    seconds until its time is up, `extended` whether the extra time is running, `absence_left` the seconds of the
-    role's absence budget that are left, `awaits` the questions that agents have to answer before the role is asked
-    again, by role, and `waited` for how many seconds.
+    seconds until its time is up, `held` for how many seconds a question may pause it before, `extended` whether the
+    extra time is running, `absence_left` the seconds of the role's absence budget that are left, `awaits` the questions
+    that agents have to answer before the role is asked again, by role, and `waited` for how many seconds.
     """
-    play = match.play()
-    shared = SharedContent.in_match(match, play)
-    return _frame(match, play, role, shared, posted=posted, errors=errors)
+    with override(match.language):
+        play = match.play()
+        shared = SharedContent.in_match(match, play)
+        return _frame(match, play, role, shared, posted=posted, errors=errors)
 
 
 def _frame(
@@ -397,6 +404,7 @@ def _frame(
     now = timezone.now()
     uptime, begun = match.uptime(now), match.has_begun(now)
     turn = match.asked_turn(role) if begun else None
+    asking = match.asking(uptime.now)
     agent_turns = [open_turn for open_turn in _shown_agent_turns(match, shared.disclosure) if open_turn.role != role]
     return {
         "type": "screen",
@@ -409,11 +417,13 @@ def _frame(
             pay_note=match.pay_note(),
             shared=shared,
             lost={other: seconds for other, seconds in match.lost(uptime).items() if other != role},
+            asking={other: seconds for other, seconds in asking.items() if other != role},
             begun=begun,
             **typed,
         ),
         "answering": turn.answering if turn else None,
         "remaining": match.seconds_left(turn, uptime) if turn else None,
+        "held": asking.get(role, 0),
         "extended": turn.extended if turn else False,
         "over": play.over,
         "absence_left": match.absence_left(role, uptime),

@@ -85,7 +85,10 @@ def enrol(walker: Walker) -> Enrolment:
         timers = {}
     steps = [_for_pilot(step, walker, timers) for step in steps_of(cell.version, cell, role, number=number)]
     walker.enrolment = Enrolment.objects.create(
-        steps=steps, seed=walker.pilot.seed + walker.number, expires_at=expiry_after(ENROLMENT_HOURS * 60)
+        steps=steps,
+        seed=walker.pilot.seed + walker.number,
+        language=cell.version.language,
+        expires_at=expiry_after(ENROLMENT_HOURS * 60),
     )
     walker.save(update_fields=["enrolment"])
     return walker.enrolment

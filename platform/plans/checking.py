@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from copy import deepcopy
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 from weakref import WeakKeyDictionary
 
 import games.play
 from games import registry, texts
+from games.catalogues import SOURCE
 from games.errors import BadText, GameError
 from games.interface import Game as AnyGame
 from games.interface import Role
@@ -25,6 +26,7 @@ from plans.conditions import Condition
 from plans.factors import RESERVED_NAMES
 from plans.hypotheses import PAYOFF, outcomes_of_game
 from plans.hypotheses import problems as hypothesis_problems
+from plans.languages import in_english, lacking, languages_of
 from plans.plan import Document, Plan
 from plans.questions import faults as question_faults
 from plans.reading import CONDITIONS, BadPlan, Fault, PlannedCell, Problems, Reader, location, names_used, reader_of
@@ -69,7 +71,18 @@ def check(document: Document) -> Checked:
         reader = reader_of(document)
     except BadPlan as error:
         return Checked(faults=[*error.faults, *_faults_besides(document, error.faults)][:MAX_FAULTS])
-    return check_read(reader)
+    checked = check_read(reader)
+    if more := [fault for fault in _faults_in_languages(document) if fault not in checked.faults]:
+        return replace(checked, faults=[*checked.faults, *more][:MAX_FAULTS])
+    return checked
+
+
+def _faults_in_languages(document: Document) -> Iterator[Fault]:
+    """Yield the texts that lack one of the plan's languages, and what is wrong with the plan in the further ones."""
+    for path, what in lacking(document):
+        yield Fault(".".join(map(str, path)), what)
+    for language in languages_of(document)[1:]:
+        yield from check_read(reader_of(document, language=language)).faults
 
 
 _checked: WeakKeyDictionary[Reader, Checked] = WeakKeyDictionary()
@@ -395,6 +408,9 @@ def _agent_problems(plan: Plan | CollectionPlan) -> list[Problem]:
     for label, agent in plan.agents.items():
         if problem := label_problem(label):
             problems.append((("agents", label), problem))
+        if getattr(plan, "language", SOURCE) != SOURCE and agent.information == "published":
+            what = _("The published prompts are in English only. Choose “explained”, or English.")
+            problems.append((("agents", label, "information"), what))
         at: Path = ("agents", label, "fallback")
         for number, other in enumerate(agent.fallbacks, start=1):
             if other == label or other not in plan.agents:
@@ -451,6 +467,7 @@ def _game_problems(stage: Game, at: Path, plan: Plan, variables: Mapping[str, st
         yield (*at, "seats"), str(error)
         return
     people = [role for role, player in seats.items() if player == PERSON]
+    yield from _language_problems(stage, at, str(plan.language), kind)
     for role, player in seats.items():
         seat = role if role in stage.seats else OTHERS
         for label in [player] if isinstance(player, str) else player:
@@ -471,6 +488,13 @@ def _game_problems(stage: Game, at: Path, plan: Plan, variables: Mapping[str, st
         for index, question in enumerate(stage.comprehension.questions):
             if question.answer not in question.options:
                 yield (*at, "comprehension", "questions", index, "answer"), _("The right answer is not an option.")
+
+
+def _language_problems(stage: Game, at: Path, language: str, kind: Any) -> Iterator[Problem]:
+    """Yield which of a game's texts does not exist in the plan's language."""
+    file, what = texts.lacks(kind.key, language), _("{game} has no texts in {language}: “{file}” is missing.")
+    if file and not (file.endswith(".md") and stage.instructions != DEFAULT_TEXT):
+        yield (*at, "game"), what.format(game=kind.title, language=in_english(language), file=file)
 
 
 def _helper_problems(label: str | None, needed: bool, at: Path, plan: Plan, kind: Any, game: Any) -> Iterator[Problem]:

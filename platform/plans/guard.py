@@ -38,7 +38,7 @@ def _of_plan(plan: Plan) -> Iterator[Fault]:
             own = stage.model_dump(mode="json", include={"title", "text", "instructions", "examples", "items", "of"})
             texts += [(f"journey.{number}.{name}", text) for name, text in _texts_in(own)]
     for at, text in texts:
-        yield from (Fault(at, what) for what in guard.warnings(text, language=plan.language[:2]))
+        yield from (Fault(at, what) for what in guard.warnings(text, language=str(plan.language)))
         yield from _promises(plan, at, text)
     for number, stage in enumerate(plan.journey):
         yield from _partners(stage, f"journey.{number}")

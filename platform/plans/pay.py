@@ -14,6 +14,8 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, field_validator
 from pydantic_core import PydanticCustomError
 
+from games.words import localized
+
 CENT = Decimal("0.01")
 Amount = Annotated[Decimal, Field(ge=0, allow_inf_nan=False, decimal_places=2)]
 EndingPay = Literal["nothing", "base_after_half", "base", "base_and_average", "base_and_bonus"]
@@ -232,8 +234,8 @@ _SYMBOLS = {"USD": "$", "EUR": "€", "GBP": "£"}
 def in_currency(amount: Decimal, currency: str) -> str:
     """Return an amount of real money with its currency: "$1.00", "-$0.88", "1.00 CHF"."""
     symbol = _SYMBOLS.get(currency)
-    sign = "-" if amount < 0 else ""
-    return f"{sign}{symbol}{abs(amount):.2f}" if symbol else f"{amount:.2f} {currency}"
+    sign, digits = "-" if amount < 0 else "", localized(f"{abs(amount):.2f}")
+    return f"{sign}{symbol}{digits}" if symbol else f"{sign}{digits} {currency}"
 
 
 def shown_bonus(rule: Mapping[str, Any], payoff: float | None, share: float | None) -> str | None:

@@ -19,6 +19,7 @@ from games.interface import Json
 from games.words import gettext as _
 from plans.conditions import Condition
 from plans.factors import MAX_CELLS, NAME_PATTERN, RESERVED_NAMES, Cells, Factor
+from plans.languages import in_language, languages_of
 from plans.plan import FORMAT, MAX_STAGES, Document, Plan
 from plans.stages import Block, Pass, Stage, kinds
 from plans.varying import (
@@ -101,7 +102,7 @@ class Reader:
     """Parts that no factor may vary."""
 
     def __init__(self, document: Document):
-        self.document = document
+        self.document = in_language(document, languages_of(document)[0])
         self._adapters: dict[str, TypeAdapter[Any]] = {}
         self._sections: dict[tuple[Any, ...], Any] = {}
         self._stages: dict[tuple[Any, ...], tuple[Stage | None, Problems]] = {}
@@ -487,13 +488,18 @@ READERS = 8
 """How many plans a process keeps ready to be read."""
 
 
-def reader_of(document: Document | Reader) -> Reader:
+def reader_of(document: Document | Reader, *, language: str = "") -> Reader:
     """Return the reader of a plan, which equal plans share.
+
+    Args:
+        language: in which its own texts are read; by default the study's.
 
     Raises:
         BadPlan: it cannot be read.
     """
-    return document if isinstance(document, Reader) else _reader(json.dumps(document))
+    if isinstance(document, Reader):
+        return document
+    return _reader(json.dumps(in_language(document, language) if language else document))
 
 
 @lru_cache(maxsize=READERS)

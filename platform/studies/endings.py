@@ -42,6 +42,7 @@ def settle(sender: type[Enrolment], enrolment: Enrolment, **_signal) -> None:
     placement = related.filter(enrolment=enrolment).first()
     if placement is None:
         return
+    placement.enrolment = enrolment
     plan, version = placement.plan, placement.version
     rule = placement.pay()
     earnings = earnings_of(enrolment, plan)

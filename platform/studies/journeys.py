@@ -11,8 +11,10 @@ from random import Random
 from typing import Any
 
 import games.texts
+from games.catalogues import SOURCE
 from games.errors import BadText
 from games.interface import Role
+from games.words import in_language
 from matches.disclosing import Discloses
 from matches.models import Match
 from opponents.agents import Agent, labels_in, people_in
@@ -145,7 +147,8 @@ def steps_of(version: Version, cell: Cell, role: Role, *, number: int = 1, toget
     """
     cell.version = version
     way = Way(version, cell, role, number, together)
-    return way.steps(cell.plan.journey[start:])
+    with in_language(version.language):
+        return way.steps(cell.plan.journey[start:])
 
 
 def common_steps(version: Version, *, number: int = 1) -> Steps:
@@ -156,7 +159,8 @@ def common_steps(version: Version, *, number: int = 1) -> Steps:
     """
     cell = Cell(version=version, number=1)
     way = Way(version, cell, role="", number=number)
-    return [*way.steps(cell.plan.journey[: draw_point(version)]), {"kind": DRAW}]
+    with in_language(version.language):
+        return [*way.steps(cell.plan.journey[: draw_point(version)]), {"kind": DRAW}]
 
 
 def draw_point(version: Version) -> int:
@@ -234,7 +238,8 @@ def outlook_of(version: Version) -> Outlook:
 @lru_cache(maxsize=64)
 def _outlook(identity: _Identity) -> Outlook:
     reader = identity.version.reader
-    return Outlook.of(reader.plan(cell.factors) for cell in reader.cells)
+    with in_language(identity.version.language):
+        return Outlook.of(reader.plan(cell.factors) for cell in reader.cells)
 
 
 # ---- stages without a game --------------------------------------------------------------------------------
@@ -266,7 +271,8 @@ def consent_of(version: Version) -> str:
     cell = Cell(version=version, number=1)
     stage = cell.plan.consent
     assert stage is not None
-    text: str = _consent(stage, Way(version, cell, role=""))[0]["text"]
+    with in_language(version.language):
+        text: str = _consent(stage, Way(version, cell, role=""))[0]["text"]
     return text
 
 
@@ -449,7 +455,7 @@ class _Play:
     @cached_property
     def template(self) -> str:
         own = self.stage.instructions
-        written = self.way.version.frozen["instructions"][self.stage.game] if own == DEFAULT_TEXT else own
+        written = self.way.version.instructions(self.stage.game) if own == DEFAULT_TEXT else own
         return template_with(written, self.way.variables)
 
     def about(self, role: Role) -> dict[str, Any]:
@@ -457,6 +463,8 @@ class _Play:
         own = self.stage.instructions
         published = self.way.version.frozen["published"].get(self.stage.game) if own == DEFAULT_TEXT else self.template
         shown = {"instructions": self.template, "amounts": self.stage.amounts, "published": published}
+        if self.way.version.language != SOURCE:
+            shown["language"] = self.way.version.language
         if self.plan.told.bonus == "shown":
             note = texts.counted_matches(self.plan.pay.bonus.of, matches_of(self.plan.journey))
             shown |= {"pay": self.rule.model_dump(mode="json", exclude={"endings"}), "pay_note": note}
@@ -530,6 +538,9 @@ class _Play:
             if group.cohort:
                 cohort = f"{way.cell.number}.{(way.number - 1) // group.cohort + 1}"
                 pool += f"/{cohort}"
+        if way.version.language != way.version.languages[0]:
+            pool += f"/{way.version.language}"
+            cohort += f".{way.version.language}" if cohort else ""
         if way.together:
             pool += f"/{way.together}"
             cohort += f".{Random(f'{way.version.seed}/{way.together}').randrange(2**31)}" if cohort else ""
@@ -586,6 +597,8 @@ class _Play:
         }
         if timing.stand_in and "agent" in (timing.on_timeout, timing.on_absence):
             timers["standin"] = self.agents[self.labels[timing.stand_in]].frozen()
+        if self.plan.help.asking and self.plan.help.pauses_clock:
+            timers["help_seconds"] = self.plan.help.longest_pause
         if self.stage.chat is not None:
             by_label = {label: self.agents[known].frozen() for label, known in self.labels.items()}
             timers["chat"] = chat.frozen(self.stage.chat, by_label)

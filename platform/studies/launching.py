@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import subprocess
+from collections.abc import Iterable
 from functools import lru_cache
+from typing import Any
 
 from django.conf import settings
 from django.contrib.auth.models import User
@@ -12,15 +14,18 @@ from django.db import transaction
 from django.utils.translation import gettext as _
 
 from games import registry
+from games.interface import Game
+from games.words import in_language
 from opponents.agents import agent_problem, problems_in
 from opponents.endpoints import refresh_if_old
 from opponents.listing import retired_problem
 from pages.models import Media
 from plans.canonical import OUTSIDE_HASH, canonical, version_hash
 from plans.checking import check
+from plans.plan import Entry
 from plans.reading import BadPlan, Fault
 from recruiters import arrivals
-from studies import planned
+from studies import opening, planned
 from studies.forecast import minutes_of
 from studies.journeys import media_in
 from studies.models import Cell, LogEntry, Study, Version, agents_of, configured
@@ -79,12 +84,19 @@ def draft_version(study: Study) -> Version:
     files = Media.objects.filter(study=study.slug, name__in=media_in(version.reader)).defer("data")
     version.frozen = {
         "rules_versions": {kind.key: kind.rules_version for kind in kinds},
-        "instructions": {kind.key: kind.instruction_template() for kind in kinds},
+        "instructions": _instructions(kinds, version.languages[0]),
         "published": {kind.key: kind.template_told("published") for kind in kinds if kind.is_published()},
         "about_minutes": minutes_of(version.reader),
         "media": {file.name: file.as_shown() for file in files},
     }
+    if others := version.languages[1:]:
+        version.frozen["instructions_in"] = {language: _instructions(kinds, language) for language in others}
     return version
+
+
+def _instructions(kinds: Iterable[type[Game[Any, Any]]], language: str) -> dict[str, str]:
+    with in_language(language):
+        return {kind.key: kind.instruction_template() for kind in kinds}
 
 
 def refuse_unplayable(study: Study, version: Version) -> None:
@@ -94,6 +106,9 @@ def refuse_unplayable(study: Study, version: Version) -> None:
         "agents": [*_agent_problems(study, version), *filter(None, [missing_cap(version)])],
         "entry": [] if version.plan.entry.via in arrivals.KINDS else [arrivals.unknown(version.plan.entry.via)],
     }
+    launched = study.in_force("entry")
+    entry = opening.past_times(version.plan.entry, launched and Entry.model_validate(launched))
+    problems |= {f"entry.{field}": [problem] for field, problem in entry.items()}
     missing = sorted(media_in(version.reader) - version.frozen["media"].keys())
     problems["journey"] = [_("This study has no file “{name}”. Add it first.").format(name=name) for name in missing]
     if any(problems.values()):
@@ -127,7 +142,7 @@ def missing_cap(version: Version) -> str:
     Empty if every model has a spending limit.
     """
     unlimited = [
-        label for label, agent in version.agents().items() if not agent.scripted and agent.settings.cap_study is None
+        label for label, agent in version.agents().items() if agent.is_model and agent.settings.cap_study is None
     ]
     if version.plan.entry.via != Study.Entry.OPEN or not unlimited:
         return ""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
+from copy import copy
 from decimal import Decimal
 from enum import StrEnum
 from functools import cached_property, lru_cache
@@ -24,6 +25,7 @@ from participants.models import Enrolment, new_seed
 from plans import stages
 from plans.canonical import plan_hash, sha256_of
 from plans.collection import CollectionPlan
+from plans.languages import languages_of
 from plans.pay import PayRule, cents
 from plans.plan import Entry as EntryRules
 from plans.plan import Plan
@@ -205,7 +207,7 @@ class Version(models.Model):
     Attributes:
         document: the plan in canonical form, as it was when this version was first launched.
         frozen: what the plan takes from the code: {rules_versions and instructions by game, about_minutes, media by
-            name (`pages.models.Media.as_shown`)}.
+            name (`pages.models.Media.as_shown`)}, and instructions_in further languages if it has any.
     """
 
     study = models.ForeignKey(Study, models.PROTECT, related_name="versions")
@@ -218,6 +220,7 @@ class Version(models.Model):
     frozen = models.JSONField(default=dict)
 
     objects = FrozenRows.as_manager()
+    _language = ""
 
     class Meta:
         verbose_name = _("version")
@@ -246,6 +249,30 @@ class Version(models.Model):
     def identity(self) -> _Identity:
         """Tells versions apart within a process, saved or not."""
         return _Identity(self)
+
+    @property
+    def languages(self) -> tuple[str, ...]:
+        """The languages of its participants: the study's, then those that they may choose instead."""
+        return languages_of(self.document)
+
+    @property
+    def language(self) -> str:
+        """The language in which it is read here."""
+        return self._language or self.languages[0]
+
+    def in_language(self, language: str) -> Version:
+        """Return the version as participants read it who chose this language."""
+        if language == self.language or language not in self.languages:
+            return self
+        version = copy(self)
+        version.__dict__.pop("reader", None)
+        version._language = language
+        return version
+
+    def instructions(self, game: str) -> str:
+        """Return a game's own instructions, as they were at launch."""
+        translated = self.frozen.get("instructions_in", {})
+        return str(translated.get(self.language, self.frozen["instructions"])[game])
 
     @cached_property
     def reader(self) -> Reader:
@@ -288,7 +315,7 @@ class _Identity:
 
     def __init__(self, version: Version):
         self.version = version
-        self.key = (version.pk, version.seed, version.sha256)
+        self.key = (version.pk, version.seed, version.sha256, version.language)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, _Identity) and self.key == other.key
@@ -299,7 +326,7 @@ class _Identity:
 
 @lru_cache(maxsize=64)
 def _reader(identity: _Identity) -> Reader:
-    return reader_of(identity.version.document)
+    return reader_of(identity.version.document, language=identity.version.language)
 
 
 @lru_cache(maxsize=64)
@@ -491,7 +518,11 @@ class Placement(models.Model):
     @property
     def plan(self) -> Plan:
         """The plan of its cell; before the draw, of the first one."""
-        return self.cell.plan if self.cell is not None else self.version.plan
+        version = self.version.in_language(self.enrolment.language)
+        if self.cell is None:
+            return version.plan
+        self.cell.version = version
+        return self.cell.plan
 
     def pay(self) -> PayRule:
         """Return the participant's pay rule; before the draw, with the mean of what the cells announce."""

@@ -11,18 +11,21 @@ from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.crypto import salted_hmac
+from django.utils.translation import get_language, override
 from django.views.decorators.cache import never_cache
 from django.views.decorators.clickjacking import xframe_options_exempt
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods
 
+from games.catalogues import SOURCE
 from matches.models import Match
 from participants.markdown import to_html
 from participants.models import Enrolment
 from participants.returning import allow_form
+from plans.languages import NAMES
 from recruiters import addresses, arrivals
 from recruiters.errors import EntryRefused, ForgedLink, IncompleteLink, TooMany, TooManyFailures, TooSoon, WrongCode
-from studies import enrolling, journeys, participations
+from studies import enrolling, entering, journeys, participations
 from studies.models import UNTITLED, Study
 from studies.names import two_person_slug
 
@@ -41,6 +44,11 @@ def join(request: HttpRequest, slug: str) -> HttpResponse:
     if study is None:
         addresses.count_failure(request)
         return render(request, "studies/unknown.html", status=404)
+    with override(_language(request, study)):
+        return _join(request, study)
+
+
+def _join(request: HttpRequest, study: Study) -> HttpResponse:
     arrival = None
     try:
         entry = study.entry
@@ -95,8 +103,12 @@ def _enter(request: HttpRequest, study: Study, arrival: arrivals.Arrival) -> Htt
     if arrival.once:
         arrival = replace(arrival, held=_browser_token(request, study) or _token(request, study))
     existing = enrolling.latest_enrolment(study, arrival)
-    if existing is None and arrival.once and request.method == "GET":
-        # Link previews by other programs must not use the link up.
+    again = request.POST.get("again") == "yes"
+    answer = entering.ask(request, study, arrival) if existing is None or (existing.ended and again) else None
+    if isinstance(answer, HttpResponse):
+        return answer
+    if existing is None and (arrival.once or len(_languages(study)) > 1) and request.method == "GET":
+        # Link previews by other programs must not use the link up, and a language can be chosen only before.
         enrolling.refuse_closed(study, study.latest_version())
         return render(request, "studies/welcome.html", _study_context(study))
     if existing is not None and existing.ended and request.method == "GET":
@@ -110,7 +122,9 @@ def _enter(request: HttpRequest, study: Study, arrival: arrivals.Arrival) -> Htt
     if existing is None:
         _refuse_too_many(request, arrival)
     token = _token(request, study) if arrival.once else ""
-    enrolment = enrolling.enrol(study, arrival, again=request.POST.get("again") == "yes", token=token)
+    enrolment = enrolling.enrol(study, arrival, language=get_language(), again=again, token=token)
+    if answer is not None:
+        answer(enrolment)
     return _redirect_and_remember(request, study, enrolment) if arrival.once else redirect(enrolment)
 
 
@@ -128,6 +142,9 @@ def _enter_openly(request: HttpRequest, study: Study, arrival: arrivals.Arrival)
                 raise
             context = {**_study_context(study), "begun": existing, "later": str(refusal)}
             return render(request, "studies/again.html", context)
+        answer = entering.ask(request, study, arrival)
+        if isinstance(answer, HttpResponse):
+            return answer
         return render(request, "studies/welcome.html", {**_study_context(study), "begun": existing})
     token = _token(request, study)
     resubmitted = Enrolment.objects.filter(token=token).first() if token else None
@@ -135,10 +152,28 @@ def _enter_openly(request: HttpRequest, study: Study, arrival: arrivals.Arrival)
         return _redirect_and_remember(request, study, resubmitted)
     if existing is not None:
         _refuse_openly(study, existing)
+    answer = entering.ask(request, study, arrival)
+    if isinstance(answer, HttpResponse):
+        return answer
     _refuse_too_many(request, arrival)
     role = request.POST.get("role", "") if study.purpose == Match.Purpose.DEMO else ""
-    enrolment = enrolling.enrol(study, arrival, chosen=role, token=token)
+    enrolment = enrolling.enrol(study, arrival, chosen=role, language=get_language(), token=token)
+    answer(enrolment)
     return _redirect_and_remember(request, study, enrolment)
+
+
+def _languages(study: Study) -> tuple[str, ...]:
+    """Return the languages that visitors may choose from."""
+    version = study.latest_version()
+    return version.languages if version else (SOURCE,)
+
+
+def _language(request: HttpRequest, study: Study) -> str:
+    """Return the language that a visitor has chosen, or else the first of their browser's that the study offers."""
+    offered = _languages(study)
+    preferred = re.findall(r"(?:^|,)\s*([a-z]{2})", request.headers.get("accept-language", "").lower())
+    chosen = [request.POST.get("language", ""), *preferred]
+    return next((code for code in chosen if code in offered), offered[0])
 
 
 def _refuse_openly(study: Study, earlier: Enrolment | None) -> None:
@@ -186,8 +221,11 @@ def _redirect_and_remember(request: HttpRequest, study: Study, enrolment: Enrolm
 def _study_context(study: Study) -> dict:
     """Return what may be shown of a study to visitors who have not entered."""
     version = study.latest_version()
+    version = version.in_language(get_language()) if version else None
+    languages = version.languages if version else ()
     return {
         "study": study,
+        "languages": [(code, NAMES[code]) for code in languages] if len(languages) > 1 else [],
         "title": version.shown_title if version else UNTITLED,
         "form": secrets.token_urlsafe(24),
         "demo": study.purpose == Match.Purpose.DEMO,

@@ -126,6 +126,7 @@ def _enrol(walk: Walk, *, skipped: int = 0) -> None:
     walk.enrolment = Enrolment.objects.create(
         steps=[_for_walk(step, walk, quick=number < skipped) for number, step in enumerate(steps)],
         seed=walk.seed,
+        language=cell.version.language,
         expires_at=expiry_after(HOURS * 60),
     )
     walk.save(update_fields=["enrolment"])

@@ -15,7 +15,6 @@ function entriesIn(text) {
 }
 
 {
-  const LATIN = "en-US";
   const chosen = {};        // the two that are compared, kept while new screens arrive
   let before = null;        // the controls' values before the last copy, and the question they belong to
 
@@ -130,7 +129,7 @@ function entriesIn(text) {
     const [x, y] = [amountIn(one), amountIn(other)];
     if (Number.isNaN(x) || Number.isNaN(y)) return "";
     const by = Math.round(100 * (y - x)) / 100;
-    return by > 0 ? `+${by.toLocaleString(LATIN)}` : by < 0 ? `−${(-by).toLocaleString(LATIN)}` : "=";
+    return by > 0 ? `+${by.toLocaleString(document.documentElement.lang, { useGrouping: "always" })}` : by < 0 ? `−${(-by).toLocaleString(document.documentElement.lang, { useGrouping: "always" })}` : "=";
   }
 
   function line(cells, head) {

@@ -2,8 +2,8 @@
 // Everything is read from the table of earlier periods and the labels on the page ("data-whatif").
 "use strict";
 {
-  const LATIN = "en-US", SIMILAR = 0.05;
-  const written = (value) => (Math.round(value * 100) / 100 || 0).toLocaleString(LATIN);
+  const SIMILAR = 0.05;
+  const written = (value) => (Math.round(value * 100) / 100 || 0).toLocaleString(document.documentElement.lang, { useGrouping: "always" });
   const signed = (value) => value > 0 ? `+${written(value)}` : `−${written(-value)}`;
   const put = (words, values) => words.replace(/[A-Z]{3,}/g, (name) => values[name] ?? name);
 

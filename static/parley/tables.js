@@ -8,9 +8,12 @@ const chosen = {};   // by table: {column, down, words, only: {column: entry}, w
 // A cell's value: that of a control in it, else its text.
 const textOf = (cell) => cell.querySelector("input")?.value ?? cell.textContent;
 
-// The number that a text consists of; an amount may have a unit.
+const COMMA = new Intl.NumberFormat(document.documentElement.lang || "en").format(1.5).includes(",");
+
+// The number that a text of the page consists of; an amount may have a unit.
 function amountIn(text) {
-  const found = text.trim().match(/^[$€£]?(-?[\d,]*\.?\d+)(%|\s\p{L}+)?$/u);
+  const written = COMMA ? text.replace(/[.,]/g, (mark) => mark === "," ? "." : ",") : text;
+  const found = written.trim().match(/^[$€£]?(-?[\d,]*\.?\d+)(%|\s\p{L}+)?$/u);
   return found ? Number(found[1].replaceAll(",", "")) : NaN;
 }
 

@@ -10,7 +10,7 @@
   // The slider moves in round amounts: about two hundred steps from end to end.
   const stepOf = (money) => 10 ** Math.floor(Math.log10(money / 100));
 
-  const shown = (box, amount) => box.dataset.unit.replace("AMOUNT", amount.toLocaleString("en-US", { maximumFractionDigits: 2, minimumFractionDigits: box.dataset.unit.startsWith("$") && amount % 1 ? 2 : 0 }));
+  const shown = (box, amount) => box.dataset.unit.replace("AMOUNT", amount.toLocaleString(document.documentElement.lang, { useGrouping: "always", maximumFractionDigits: 2, minimumFractionDigits: box.dataset.unit.startsWith("$") && amount % 1 ? 2 : 0 }));
   const promise = (box, payoff) => box.dispatchEvent(new CustomEvent("parley:payoff", { bubbles: true, detail: payoff }));
 
   function tell(box, own) {

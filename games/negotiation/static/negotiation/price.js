@@ -10,7 +10,7 @@
     top: Number((Number(box.dataset.own) / (1 - Number(box.dataset.place) / 100)).toPrecision(5)),
   });
   const { read, write } = numbers;
-  const shown = (box, amount) => box.dataset.unit.replace("AMOUNT", amount.toLocaleString("en-US", { maximumFractionDigits: 2, minimumFractionDigits: box.dataset.unit.startsWith("$") && amount % 1 ? 2 : 0 }));
+  const shown = (box, amount) => box.dataset.unit.replace("AMOUNT", amount.toLocaleString(document.documentElement.lang, { useGrouping: "always", maximumFractionDigits: 2, minimumFractionDigits: box.dataset.unit.startsWith("$") && amount % 1 ? 2 : 0 }));
   const promise = (box, payoff) => box.dispatchEvent(new CustomEvent("parley:payoff", { bubbles: true, detail: payoff }));
   // The slider moves in round amounts: about two hundred steps from end to end.
   const stepOf = (top) => 10 ** Math.floor(Math.log10(top / 100));

@@ -8,7 +8,7 @@
   const rowsOf = (box) => [...box.querySelectorAll("[data-offer]")];
   const fieldOf = (row) => row.querySelector("[data-entry]");
   const cell = (row, name) => amountIn(row.querySelector(`.${name}`).textContent) || 0;
-  const shown = (box, value) => box.dataset.unit.replace("AMOUNT", value.toLocaleString("en-US", { minimumFractionDigits: 2, maximumFractionDigits: 2 }));
+  const shown = (box, value) => box.dataset.unit.replace("AMOUNT", value.toLocaleString(document.documentElement.lang, { useGrouping: "always", minimumFractionDigits: 2, maximumFractionDigits: 2 }));
   const cents = (amount) => Math.round(100 * amount) / 100;
 
   function unitsOf(row) {

@@ -3,7 +3,7 @@
 "use strict";
 {
   const box = () => document.querySelector("[data-so-far]");
-  const shown = (value) => value.toLocaleString("en-US", { maximumFractionDigits: 2 });
+  const shown = (value) => value.toLocaleString(document.documentElement.lang, { useGrouping: "always", maximumFractionDigits: 2 });
   const gap = (values) => shown(Math.max(...values) - Math.min(...values));
 
   function reckon(place) {

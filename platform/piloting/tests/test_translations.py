@@ -1,0 +1,101 @@
+"""A pseudo-language in German's place: whatever participants read is translated."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+from django.urls import reverse
+from django.utils.translation import override, trans_real
+
+from deploy.messages import catalogues
+from games import registry, texts
+from games.catalogues import LANGUAGES, SOURCE, Message, files, read
+from games.examples import Case, cases
+from games.play import Play, turn_in
+from matches.screens import render_screen
+from studies.tests import kit
+from tests.pseudo import Pseudo, untranslated
+from tests.visitors import Visitor, arrived_participant
+
+_PLACEHOLDERS = re.compile(r"{[a-z_]*}|%\([a-z]+\)s|%%|\b[A-Z]{3,}\b|<[^>]+>|\n")
+
+
+def _catalogues(language: str) -> dict[tuple[str, str], Message]:
+    return {(str(path.parent), each.id): each for path in files(language) for each in read(path) if each.id}
+
+
+@pytest.mark.parametrize("language", [code for code in LANGUAGES if code != SOURCE])
+def test_every_sentence_is_translated_with_its_placeholders(language):
+    """`python -m deploy.messages` writes new sentences into the catalogues."""
+    written = _catalogues(language)
+    read_in_code = {
+        (str(folder), sentence): plural for folder, found in catalogues().items() for sentence, plural in found
+    }
+    assert written.keys() == read_in_code.keys()
+    for message in written.values():
+        forms = (message.id, message.plural) if message.plural else (message.id,)
+        assert len(message.translations) == len(forms)
+        for source, translation in zip(forms, message.translations, strict=True):
+            assert translation, source
+            found = Counter(_PLACEHOLDERS.findall(translation))
+            assert found == Counter(_PLACEHOLDERS.findall(source)), (source, translation)
+
+
+@pytest.fixture
+def pseudo(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(trans_real._translations, "de", Pseudo("de"))
+
+
+def _screens(case: Case) -> Iterator[tuple[Play, str]]:
+    for play in case.walk().plays()[::4]:
+        worded = replace(play, turn=turn_in(play.game, play.state))
+        for role in play.game.roles()[:2]:
+            yield worded, render_screen(worded, role)
+
+
+@pytest.mark.parametrize("key", registry.keys())
+def test_pages_of_games_are_translated(pseudo, key):
+    with override("de"):
+        for case in cases(key)[:3]:
+            for play, html in _screens(case):
+                data = json.dumps([case.config, play.game.config.model_dump(mode="json"), str(play.state)])
+                left = [text for text in untranslated(html) if not _is_data(text, data)]
+                assert not left, left[:5]
+
+
+def _is_data(text: str, data: str) -> bool:
+    """Return whether all words of a text are in the configuration or the state, such as names and messages."""
+    return all(word.lower() in data.lower() for word in re.findall(r"[^\W\d_]+", text))
+
+
+def test_pages_of_a_study_are_translated(pseudo, db, monkeypatch):
+    """From the consent to the last page, also where answers are refused; own words: the site's name, and codes."""
+    monkeypatch.setattr(texts, "lacks", lambda game, code: "")
+    monkeypatch.setattr(texts, "read", lambda game, name: "⟦rules⟧")
+    study = kit.launched(language="de", agents="script:fair", quiz=True, code_word={"tries": 2})
+    visitor = Visitor(arrived_participant(study))
+    token = visitor.enrolment.token
+    pages = [visitor.refused()]
+    visitor.send(agree="yes")
+    pages.append(visitor.refused(name="x"))
+    visitor.send(name="Robin")
+    pages.append(visitor.refused(code_word="x"))
+    pages += [visitor.client.get(reverse(f"participants:{page}", args=[token])) for page in ("leave", "problem")]
+    visitor.send(code_word=visitor.enrolment.code_word)
+    visitor.move(alice_gain="99999", bob_gain="1")
+    pages.append(visitor.see())
+    visitor.agree()
+    pages.append(visitor.see())
+    visitor.send()
+    pages.append(visitor.refused())
+    visitor.client.post(reverse("participants:leave", args=[token]))
+    pages.append(visitor.see())
+    left = [text for page in pages for text in untranslated(page.content.decode())]
+    own = {"Parley", "· Parley", ":  · Parley", visitor.now().completion_code}
+    assert not set(left) - own
+    assert all('lang="de"' in page.content.decode() for page in pages)
