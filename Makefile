@@ -81,8 +81,8 @@ check-games: setup-test  ## list what a game still lacks, and test what every ga
 bench: setup-test      ## measure concurrent live matches on this machine
 	@$(PYTHON) -m deploy.bench.bench $(BENCH)
 
-profile: setup-test    ## show where a move spends its time (with py-spy: in which functions)
-	@$(PYTHON) -m deploy.bench.profile $(PROFILE)
+profile: setup-test    ## show where a move spends its time (with py-spy: flame graphs in var)
+	@$(PYTHON) -m deploy.bench.bench --parts profile $(PROFILE)
 
 lock:           ## pin current versions of requirements*.txt
 	@deploy/setup/lock.sh

@@ -227,11 +227,11 @@ def _empty_database(_test: object) -> None:
         if POSTGRES is not None:
             cursor.execute("SET LOCAL session_replication_role = replica")  # fires no trigger
         elif filled:
-            guard.remove_all(connection)
+            guard.remove(connection)
         for table in filled:
             cursor.execute(f"DELETE FROM {table}")
         if POSTGRES is None and filled:
-            guard.install_all(connection)
+            guard.install(connection)
 
 
 @pytest.fixture

@@ -14,8 +14,11 @@ def main() -> None:
     from django.core.management import execute_from_command_line
     from django.db import DatabaseError, InterfaceError
 
+    from config import alone
+
     try:
-        execute_from_command_line(sys.argv)
+        run = alone.run if alone.COMMANDS.keys() & sys.argv[1:2] else execute_from_command_line
+        run(sys.argv)
     except ImproperlyConfigured as error:
         sys.exit(str(error))
     except (DatabaseError, InterfaceError):

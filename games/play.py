@@ -406,7 +406,7 @@ def _apply(
         events = _numbered_events(play.last, logged)
         last = events[-1].number
         sealed_at = play.sealed_at if by else {**play.sealed_at, role: last}
-        return replace(play, sealed={**play.sealed, role: data}, sealed_at=sealed_at, last=last), events
+        return _changed(play, sealed={**play.sealed, role: data}, sealed_at=sealed_at, last=last), events
     step = play.step + 1
     chance = SeededChance(play.seed, step, play.redraw_unknown_to)
     moves = {**(_sealed_moves(play) if form.ends_turn else {}), role: move}
@@ -414,6 +414,13 @@ def _apply(
     if not form.ends_turn:
         return _keep_turn_open(play, role, state, step, logged, chance)
     return _close_turn(play, state, step, logged, chance)
+
+
+def _changed(play: Play, **changes: Any) -> Play:
+    """Do what `dataclasses.replace` does: it calls a constructor of frozen attributes, which every move would pay."""
+    changed = object.__new__(Play)
+    vars(changed).update(vars(play), **changes)
+    return changed
 
 
 def _sealed_moves(play: Play) -> dict[Role, Move]:
@@ -438,7 +445,7 @@ def _keep_turn_open(
     turn = turn_in(play.game, state)
     kept_open = {**play.kept_open, role: play.kept_open.get(role, 0) + 1}
     opened = {**play.opened, role: last}
-    return replace(play, state=state, turn=turn, step=step, opened=opened, kept_open=kept_open, last=last), events
+    return _changed(play, state=state, turn=turn, step=step, opened=opened, kept_open=kept_open, last=last), events
 
 
 def _close_turn(
@@ -449,12 +456,12 @@ def _close_turn(
     turn = turn_in(play.game, state)
     opens_at = play.last + len(logged)
     opened = dict.fromkeys(turn.forms, opens_at) if turn else {}
-    after = replace(
+    after = _changed(
         play, state=state, turn=turn, step=step, sealed={}, sealed_at={}, opened=opened, kept_open={}, last=opens_at
     )
     if turn is None:
         logged = [*logged, ("end", {"payoffs": after.payoffs(), "metrics": after.metrics()})]
-        after = replace(after, last=opens_at + 1)
+        after = _changed(after, last=opens_at + 1)
     return after, _numbered_events(play.last, logged)
 
 

@@ -15,7 +15,7 @@ from typing import Any, Literal
 
 from games.interface import Game, Role, View
 
-Purpose = Literal["move", "plan", "belief", "replan", "look", "note", "judge"]
+Purpose = Literal["move", "plan", "belief", "replan", "look", "note", "judge", "chat"]
 """The purpose of a call to a model."""
 Words = Callable[[Any, Any, Role], str]
 """(game, state, role) → text for the model; a pure function that reveals nothing the role may not know."""

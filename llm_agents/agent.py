@@ -12,6 +12,7 @@ from llm_agents.errors import BadAgent
 from llm_agents.settings import BARE, Settings
 
 SCRIPT = "script"
+PROGRAM = "program"
 BY_RULES = "rules"
 """The author of moves that the rules derive from unusable answers, in logs and datasets."""
 
@@ -21,8 +22,8 @@ class AgentSpec:
     """The agent that plays a seat.
 
     Attributes:
-        kind: "script", or an endpoint's name.
-        name: the name of the scripted player or the model.
+        kind: "script", "program", or an endpoint's name.
+        name: the name of the scripted player, the program or the model.
         settings: how a model is asked.
         seed: the sampling seed of a model's calls.
         fallbacks: asked in this order if it fails, as often and as long as this one.
@@ -56,6 +57,11 @@ def is_scripted(text: str) -> bool:
     return text.startswith(f"{SCRIPT}:")
 
 
+def is_model(text: str) -> bool:
+    """Return whether `text` names a model: neither a scripted player nor somebody's own program."""
+    return not text.startswith((f"{SCRIPT}:", f"{PROGRAM}:"))
+
+
 def spec_of(text: str) -> AgentSpec:
     """Return the agent with the name `text`, whether or not its endpoint still exists."""
     kind, _colon, name = text.partition(":")
@@ -63,7 +69,7 @@ def spec_of(text: str) -> AgentSpec:
 
 
 def parse_spec(text: str, game: type[Game[Any, Any]] | Game[Any, Any] | None = None) -> AgentSpec:
-    """Return the agent with the name `text`, such as "script:fair", "openai:MODEL" or "ENDPOINT:MODEL".
+    """Return the agent with the name `text`, such as "script:fair", "program:NAME" or "ENDPOINT:MODEL".
 
     Args:
         game: the game to be played; a scripted player must be one of its own.
@@ -72,7 +78,7 @@ def parse_spec(text: str, game: type[Game[Any, Any]] | Game[Any, Any] | None = N
         BadAgent: the endpoint, name or scripted player is missing or unknown; the message lists the known ones.
     """
     kind, colon, name = text.partition(":")
-    if not colon or not name.strip() or (kind != SCRIPT and not endpoint_exists(kind)):
+    if not colon or not name.strip() or (kind not in (SCRIPT, PROGRAM) and not endpoint_exists(kind)):
         valid_forms = ", ".join([f"{SCRIPT}:NAME", *(f"{preset}:MODEL" for preset in PRESETS)])
         raise BadAgent(_("“{words}” is not a valid agent; use {known}.").format(words=text, known=valid_forms))
     if game is not None and kind == SCRIPT and name not in game.scripts:

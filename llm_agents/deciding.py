@@ -15,7 +15,7 @@ from games.play import Play, check, plain_move, script_move
 from games.strategies import MAX_CORRECTIONS, Question
 from games.words import gettext as _
 from llm_agents import looping, parsing, strategies
-from llm_agents.agent import BY_RULES, SCRIPT, AgentSpec
+from llm_agents.agent import BY_RULES, PROGRAM, SCRIPT, AgentSpec
 from llm_agents.breaker import BREAKERS
 from llm_agents.calling import Policy
 from llm_agents.errors import (
@@ -31,6 +31,7 @@ from llm_agents.errors import (
 from llm_agents.providers.base import Request
 from llm_agents.record import CallRecord
 from llm_agents.strategies.asking import Asking
+from llm_agents.talking import after_chat
 from llm_agents.turn import AgentTurn, Asked, corrected, fault_of
 
 FIRST_ROUND_WAIT, LONGEST_ROUND_WAIT = 1.0, 5.0
@@ -137,6 +138,9 @@ async def ask(asked: Asked, tries_after_first: int) -> Decision:
     by = {"by": str(agent) if asked.rung else None, "rung": asked.rung}
     if agent.scripted:
         return _decision(turn, _scripted_move(agent.name, turn), **by)
+    if agent.kind == PROGRAM:
+        move, tries, raw = await turn.ask_program(asked)
+        return _decision(turn, move, tries=tries, raw=raw, **by)
     if strategies.layout_of(turn.play.game, turn.role, agent.settings.strategy) == "tools":
         move, tries, raw = await looping.play_turn(asked)
         return _decision(turn, move, tries=tries, raw=raw, **by)
@@ -259,7 +263,9 @@ def _is_due(question: Question, play: Play, role: Role) -> bool:
 
 def _request_for(agent: AgentSpec, asking: Asking, turn: AgentTurn, recalled: CallRecord | None = None) -> Request:
     """Return the request of a model agent's first try at one question, which the call `recalled` precedes."""
-    messages = strategies.messages(asking, turn.events, turn.answers, _question_and_answer(recalled))
+    messages = after_chat(
+        strategies.messages(asking, turn.events, turn.answers, _question_and_answer(recalled)), turn.chat
+    )
     schema = None
     if agent.settings.structured:
         forms = asking.worded_forms(asking.play, asking.play.forms(asking.role))

@@ -24,6 +24,7 @@ from llm_agents.parsing.fitting import fit
 from llm_agents.prompting import GOES_ON, fenced, json_schema, render, worded_fields
 from llm_agents.providers.base import ChatMessage, Completion, OfferedTool, Request, ToolCall
 from llm_agents.strategies.asking import Asking
+from llm_agents.talking import after_chat
 from llm_agents.turn import AgentTurn, Asked, fault_of
 
 OPENING = gettext_noop(
@@ -126,10 +127,11 @@ class _Conversation:
         self._asked, self._asking, self._plain = asked, asked.asking(), plain
         self._offers = self._offered = offers(self._asking)
         self._name = uuid.uuid4().hex
-        self._messages: list[ChatMessage] = [
+        opening: list[ChatMessage] = [
             {"role": "system", "content": self._asking.system()},
             {"role": "user", "content": self._opening()},
         ]
+        self._messages = after_chat(opening, asked.turn.chat)
         self._unrecorded: list[ChatMessage] = list(self._messages)
         self.calls = 0
 

@@ -39,14 +39,16 @@ class MatchRecord:
 
     def as_dict(self) -> dict[str, Json]:
         """Return the match as `simulate` prints it; payoffs are null for each role if there is no result."""
+        end = self.events[-1]
+        result = end.data if end.kind == "end" else {"payoffs": self.play.payoffs(), "metrics": self.play.metrics()}
         line: dict[str, Json] = {
             "game": self.play.game.key,
             "config": self.play.game.config.model_dump(mode="json"),
             "seed": self.play.seed,
             "agents": {role: str(agent) for role, agent in self.agents.items()},
             "events": [event.as_dict() for event in self.events],
-            "payoffs": self.play.payoffs(),
-            "metrics": self.play.metrics(),
+            "payoffs": result["payoffs"],
+            "metrics": result["metrics"],
         }
         return line if self.failed is None else {**line, "failed": self.failed}
 

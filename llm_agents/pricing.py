@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 
+from llm_agents.agent import PROGRAM
 from llm_agents.endpoints import Price, endpoint, endpoint_exists
 from llm_agents.providers.base import LONGEST_ANSWER, Request
 from llm_agents.record import CallRecord
@@ -55,6 +56,8 @@ class PriceList:
     def of(self, agent: str) -> Price | None:
         """Return the price of an agent such as "openai:gpt-4o-mini"; None if unknown."""
         endpoint_name = agent.partition(":")[0]
+        if endpoint_name == PROGRAM:
+            return Price(input=Decimal(0), output=Decimal(0))
         endpoint_prices = endpoint(endpoint_name).prices if endpoint_exists(endpoint_name) else {}
         prices = {
             **PRICES,
@@ -105,4 +108,6 @@ def longest_answer(agent: str, max_tokens: int | None) -> int:
     Args:
         max_tokens: the limit in the agent's settings, if there is one.
     """
+    if agent.startswith(f"{PROGRAM}:"):
+        return 0
     return max_tokens or LONGEST_ANSWER[endpoint(agent.partition(":")[0]).protocol]

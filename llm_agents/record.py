@@ -37,14 +37,14 @@ class CallRecord:
         first_text: seconds until the first text of a streamed answer.
         refused: whether the provider reports that the model would not answer.
         short: whether the model was asked only for the values that determine its move.
-        purpose: "move", "plan", "belief", "replan", "look", "note" or "judge".
+        purpose: "move", "plan", "belief", "replan", "look", "note", "judge" or "chat".
         remarks: what the model wrote beside its move, by requested key.
         cached_tokens: the number of input tokens that the provider read from its cache.
         conversation: the conversation it belongs to, which stores every answer and tool result once; None: none.
         tools: the tools that were called, in order: {name, arguments (as written), result, size (characters of
             the result), fault (None, or "unknown", "unreadable", "illegal", "ignored")}.
         offered: the names of the tools that were offered.
-        answering: the number of the event that opened the turn, at the time of the call.
+        answering: the number of the event that opened the turn, at the time of the call; for "chat", none.
     """
 
     provider: str

@@ -18,6 +18,7 @@ from llm_agents.providers.base import ToolCall
 from llm_agents.settings import bare
 from llm_agents.strategies import asking
 from llm_agents.strategies.asking import Asking
+from llm_agents.talking import CHAT
 
 UNPLAYED = "unplayed"
 """Outcome of a call whose answer was legal but was not the move, since another call of the same turn came first."""
@@ -50,7 +51,7 @@ def differences(game: Game[Any, Any], events: Iterable[Event], records: Records)
         if len(move_records) > 1:
             problems.append(f"event {event.number}, {role}: {len(move_records)} calls claim to be the move.")
         for record in turn_records:
-            if record.get("outcome") == UNPLAYED or record.get("purpose") == JUDGE:
+            if record.get("outcome") == UNPLAYED or record.get("purpose") in (JUDGE, CHAT):
                 continue
             location = f"event {event.number}, {role}, try {record['try_number']}"
             if record.get("tools"):

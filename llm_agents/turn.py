@@ -6,13 +6,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import Any
 
-from games.interface import Event, MoveData, Role
+from games.interface import Event, MoveData, Role, Said
 from games.play import Play, submit
 from games.strategies import Purpose, Question
+from games.words import gettext as _
 from llm_agents import strategies
 from llm_agents.agent import AgentSpec
 from llm_agents.calling import Attempt, Policy, call
-from llm_agents.errors import BadAnswer
+from llm_agents.errors import BadAnswer, NotConfigured
 from llm_agents.providers.base import ChatMessage, Completion, Request
 from llm_agents.record import CallRecord
 from llm_agents.strategies.asking import Asking
@@ -30,6 +31,7 @@ class AgentTurn:
         events: the match's log so far.
         template: the study's own instruction text.
         answers: the agent's earlier raw answers, by number of the move event they led to.
+        chat: the messages of the match's chat that the role may read.
         on_text: if given, answers are streamed, and this is called with each new piece of text.
         on_retract: called when the pieces since its last call belong to an answer that does not count.
         calls: a record of each call, added as it is made, also when the decision fails.
@@ -42,6 +44,7 @@ class AgentTurn:
     events: Sequence[Event] = ()
     template: str | None = None
     answers: Mapping[int, str] = field(default_factory=dict)
+    chat: Sequence[Said] = ()
     on_text: Callable[[str], None] | None = None
     on_retract: Callable[[], None] | None = None
     calls: list[CallRecord] = field(default_factory=list)
@@ -74,6 +77,15 @@ class AgentTurn:
     async def latest(self, purposes: Sequence[Purpose]) -> CallRecord | None:
         """Return the role's latest stored and answered call of any of these purposes, in an earlier turn."""
         return None
+
+    async def ask_program(self, asked: Asked) -> tuple[MoveData, int, str]:
+        """Ask somebody's own program; return its move, the number of its tries, and the move's text.
+
+        Raises:
+            NoLegalMove: none of its tries was a legal move.
+            ProviderError: it sent nothing in time, or there is no such program.
+        """
+        raise NotConfigured(_("Programs play on a server only."))
 
     def still_wanted(self) -> bool:
         """Return False once nobody is waiting any longer for an unavailable endpoint."""

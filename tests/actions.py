@@ -45,6 +45,8 @@ from piloting.models import Pilot, Walker
 from piloting.report import report
 from piloting.tasks import queue
 from plans.asking import AgentSettings
+from programs.models import Program
+from programs.tokens import new_secret
 from quality.score import score
 from recruiters.arrivals import Arrival
 from recruiters.models import Delivery, Identity, LabCode, OtreeServer
@@ -180,6 +182,14 @@ def api_token(slug: str, scopes: list[str]) -> str:
     expires_at = timezone.now() + timedelta(hours=1)
     study = Study.objects.get(slug=slug)
     return tokens.issue(study=study, name="examples", scopes=scopes, expires_at=expires_at, by=creator)[1]
+
+
+def new_program(name: str) -> str:
+    """Create a program; return its secret."""
+    program = Program(name=name, owner=User.objects.get_or_create(username="programmer", is_staff=True)[0])
+    secret = new_secret(program)
+    program.save()
+    return secret
 
 
 def moves(slug: str) -> list[str]:
@@ -337,6 +347,22 @@ def count_complete_matches(slug: str) -> dict[str, int]:
         counts["replayed"] += replay_events(item.match.configured(), log).payoffs() == item.match.payoffs
         counts["decisions"] += sum(event.kind == "move" for event in log)
     return counts
+
+
+def program_calls(budget: str) -> dict[str, dict[str, int]]:
+    """Return the number of each program's calls that a study or collection has, by program and outcome."""
+    counts: dict[str, Counter[str]] = {}
+    for endpoint, model, outcome in Call.objects.filter(budget_of=budget).values_list("endpoint", "model", "outcome"):
+        counts.setdefault(f"{endpoint}:{model}", Counter())[outcome] += 1
+    return {name: dict(outcomes) for name, outcomes in counts.items()}
+
+
+def ended_matches(slug: str) -> list[list[Any]]:
+    """Return [how it ended, who else moved for its players] for each of a study's matches."""
+    matches = Match.objects.filter(seats__enrolment__placement__version__study__slug=slug).order_by("pk")
+    return [
+        [match.ending, sorted({event.data["by"] for event in match.log() if event.data.get("by")})] for match in matches
+    ]
 
 
 def add_endpoint(name: str, address: str, protocol: str = "openai", **fields: Any) -> None:

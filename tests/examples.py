@@ -22,6 +22,7 @@ TESTED_ELSEWHERE = {
     "docs/tutorials/first-stage.md": "platform/studies/tests/test_stages.py: without writing into the repository",
     "docs/operating.md": "tests/test_handbook.py: on PostgreSQL, in a folder that represents the machine",
     "docs/api.md": "tests/test_api.py: against a live stack",
+    "docs/programs.md": "tests/test_programs.py: against a live stack, with the example",
 }
 """Pages whose blocks another test runs, by page."""
 

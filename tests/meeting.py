@@ -14,7 +14,7 @@ from lobby import times
 from lobby.models import Place
 from lobby.services import pool_prospects, table_of
 from matches import services
-from matches.models import Event, Match, Seat
+from matches.models import ChatLine, Event, Match, Seat
 from participants import services as people
 from participants.models import Enrolment
 from payouts.models import LedgerRow
@@ -65,6 +65,7 @@ def _advance(slug: str, kinds: Sequence[str], name: str = "Robin") -> str:
         answers = {"agree": "yes", "name": name, "code_word": enrolment.code_word}
         people.answer_step(enrolment_id=enrolment.pk, position=enrolment.position, data=answers)
         enrolment.refresh_from_db()
+    people.show_step(enrolment_id=enrolment.pk)
     return path
 
 
@@ -248,3 +249,9 @@ def _place_truth(person: Enrolment) -> dict[str, Any] | None:
 
 def _enrolment_of(path: str) -> Enrolment:
     return Enrolment.objects.get(token=path.split("/")[2])
+
+
+def chat_lines(slug: str) -> list[tuple[str, str]]:
+    """Return (sender, text) of every message in the chats of a study's matches, in order."""
+    lines = ChatLine.objects.filter(match__seats__enrolment__placement__version__study__slug=slug).distinct()
+    return list(lines.order_by("match", "number").values_list("sender", "text"))

@@ -288,8 +288,7 @@ def test_first_page_and_every_list_open(client, boss):
 
 OWN_PAGES = [
     "monitoring:page", "paydesk:page", "exports:page", "admin:studies_study_members", "admin:studies_study_all_codes",
-    "admin:studies_study_compare", "admin:studies_study_prompts", "admin:mturk_hit_of_study",
-    "admin:prolific_publication_of",
+    "admin:studies_study_compare", "admin:studies_study_prompts", "admin:marketplaces_offer_of",
 ]  # fmt: skip
 
 

@@ -348,3 +348,19 @@ def test_make_targets_start_the_stand_in_servers(service: str, module: str):
     make = ["make", "--dry-run", "--no-print-directory", f"stand-in-{service}", "STAND_IN=--help"]
     process = subprocess.run(make, capture_output=True, text=True, cwd=MANAGE.parent, check=True)
     assert process.stdout.splitlines()[-1].endswith(f"python -m {module} --help")
+
+
+@pytest.mark.parametrize(
+    ("command", "without"),
+    [
+        (["simulate", "bargaining"], {"django.db.models", "celery", "redis", "numpy", "openai", "anthropic"}),
+        (["told", "econarena-contest-self"], {"django.db.models", "celery", "redis", "numpy", "openai", "anthropic"}),
+        (["replay_calls", "--help"], {"studies.admin", "numpy"}),
+    ],
+)
+def test_commands_start_without_what_they_do_not_need(manage, command, without):
+    started = manage(*command, PYTHONPROFILEIMPORTTIME="1")
+    assert started.returncode == 0
+    loaded = {line.rpartition("|")[2].strip() for line in started.stderr.splitlines()}
+    assert "games.registry" in loaded
+    assert not without & loaded

@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-import signal
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import httpx
 import psycopg
 import pytest
 
-from config import children
 from config.postgres import PrivatePostgres
-from deploy.bench.kit import Measured
+from deploy.bench.kit import Measured, another_worker
 from tests import players
 from tests.conftest import LiveStack
 
@@ -36,7 +31,7 @@ def test_postgresql_never_runs_out_of_connections(tmp_path: Path):
             environment={"SECRET_KEY": "tests", "JOINS_PER_HOUR": "100000"},
         ) as stack:
             stack.call("tests.actions.launch_endless", STUDY)
-            with second_worker(stack, tmp_path):
+            with another_worker(stack):
                 peak, errors, replies = asyncio.run(play_all(stack.url, postgres))
             logged = [line for name in ("web", "worker", "collector", "beat") for line in stack.log(name).splitlines()]
         refused = postgres.log.read_text().count("too many clients")
@@ -48,17 +43,6 @@ def test_postgresql_never_runs_out_of_connections(tmp_path: Path):
     assert replies >= PEOPLE
     assert not [line for line in logged if " WARNING " in line or " ERROR " in line]
     assert peak <= 97  # three are reserved for the superuser
-
-
-@contextmanager
-def second_worker(stack: LiveStack, folder: Path) -> Iterator[None]:
-    worker = ["worker", "-n", "turns2@%h", "-P", "threads", "-c", "12", "-Q", "turns,default,payouts"]
-    command = [sys.executable, "-m", "celery", "-A", "config", *worker, "--loglevel", "warning"]
-    process = children.start(command, environment=stack.environment, log=folder / "second.log")
-    try:
-        yield
-    finally:
-        children.stop(process, stop_signal=signal.SIGTERM, patience=15)
 
 
 async def play_all(url: str, postgres: PrivatePostgres) -> tuple[int, list[str], int]:

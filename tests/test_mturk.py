@@ -123,14 +123,15 @@ class Researcher:
         """Publish one task for this many people: fill in the form, check the cost, confirm."""
         page = self.page
         self.open()
-        page.get_by_role("link", name="Publish on Mechanical Turk").click()
-        page.locator("input[name=assignments]").fill(str(number))
-        page.get_by_role("button", name="Show the cost").click()
+        page.get_by_role("link", name="Offer on Mechanical Turk").click()
+        page.locator("input[name=places]").fill(str(number))
+        page.get_by_role("button", name="Create draft").click()
+        page.get_by_role("link", name="Publish …").first.click()
         share = "40" if number >= 10 else "20"
         expect(page.get_by_text(f"Fee: {share}% of base pay").first).to_be_visible(timeout=SLOW_MACHINE)
         assert not self.standin.market.hits, "the task was published before it was confirmed"
-        page.get_by_role("button", name=re.compile(r"\bPublish$")).click()  # the name of an icon precedes it
-        expect(page.get_by_text("Published: workers can find the task now.")).to_be_visible(timeout=SLOW_MACHINE)
+        page.get_by_role("button", name="Publish now").click()
+        expect(page.get_by_text("Published: participants can find it now.")).to_be_visible(timeout=SLOW_MACHINE)
 
     def refresh(self) -> None:
         """Sync with Mechanical Turk now."""

@@ -27,9 +27,8 @@ NOTHING_TO_SAVE = {
     "studies.Study",
     "collecting.Collection",
     "piloting.Pilot",
-    "mturk.Hit",
+    "marketplaces.Offer",
     "marketplaces.Submission",
-    "prolific.Publication",
 }
 """Models whose pages have actions but no fields."""
 

@@ -71,14 +71,15 @@ def publish_study(stack, page: Page, standin: StandIn, *, slug: str, places: int
     page.goto(f"{stack.url}/admin/studies/study/")
     page.get_by_role("link", name=f"Sharing {slug}").first.click()
     page.get_by_role("link", name="Tasks and workers").click()
+    page.get_by_role("link", name="Offer on Prolific").click()
     expect(page.locator("[name=places]")).to_have_value(str(places))
     page.get_by_role("button", name="Create draft").click()
-    expect(page.get_by_text("The draft is on Prolific")).to_be_visible()
+    expect(page.get_by_text("The study is a draft on Prolific")).to_be_visible()
     page.get_by_role("link", name="Publish …").click()
-    expect(page.get_by_text("Workspace balance")).to_be_visible()
+    expect(page.get_by_text("Account balance")).to_be_visible()
     assert next(iter(standin.market.studies.values()))["status"] == "UNPUBLISHED"
     page.get_by_role("button", name="Publish now").click()
-    expect(page.get_by_text("participants can now see the study")).to_be_visible()
+    expect(page.get_by_text("participants can find it now")).to_be_visible()
 
 
 def play_in_browser(browser: Browser, standin: StandIn, *, phone: bool) -> None:

@@ -31,14 +31,15 @@ from collecting.tests.kit import new_collection
 from conftest import slow_except
 from exports.models import Dataset
 from exports.tests import building
+from helping.models import Message
+from marketplaces import kinds, modules
 from marketplaces.models import Account, Recruitment
-from marketplaces.mturk.models import Hit
-from marketplaces.prolific.models import Publication
 from matches.models import Match
 from opponents.models import Call, Endpoint
 from panels.models import Panel
 from participants.models import ProblemReport
 from piloting import services as pilots
+from programs.models import Program
 from recruiters.models import Delivery, Identity, LabCode, OtreeServer
 from rights.members import give
 from rights.roles import Role
@@ -84,19 +85,25 @@ UNKNOWN = expect_outcomes(anonymous=LOGIN, staff=frozenset({NOT_FOUND, REFUSED, 
 TOP_LEVEL_MODELS = ("studies_study", "collecting_collection")
 RECORDS = (
     "studies_version", "studies_placement", "participants_enrolment", "participants_problemreport", "matches_match",
+    "helping_message",
     "checks_verdict", "surveys_response", "payouts_ledgerrow", "opponents_call", "collecting_item", "piloting_pilot",
-    "recruiters_delivery", "mturk_hit", "marketplaces_submission",
+    "recruiters_delivery", "marketplaces_offer", "marketplaces_submission",
 )  # fmt: skip
 OWNER_MODELS = ("audit_record", "api_token", "recruiters_otreeserver")
 SUPERUSER_MODELS = ("auth_user", "recruiters_identity", "opponents_endpoint")
 
 
-VIEWERS, OWNERS = from_role("viewer", NOT_FOUND), from_role("owner", NOT_FOUND)
+VIEWERS, EDITORS, OWNERS = (from_role(least, NOT_FOUND) for least in ("viewer", "editor", "owner"))
 OPEN, READ = (STAFF, STAFF), (VIEWERS, ALWAYS_WRONG_METHOD)
 
 
 def post_only(least: str) -> tuple[Expected, Expected]:
     return BY_POST, from_role(least, REFUSED)
+
+
+def found_then_posted(least: str) -> tuple[Expected, Expected]:
+    """Return the expectations of an action that depends on its object, which is looked up first."""
+    return {**BY_POST, "staff": frozenset({NOT_FOUND})}, from_role(least, REFUSED)
 
 
 def get_only(least: str) -> tuple[Expected, Expected]:
@@ -132,6 +139,11 @@ PAGES: dict[str, tuple[Expected, Expected]] = {
     "api_token_delete": (NOBODY, NOBODY),
     "api_token_history": both(OWNERS),
     "api_token_revoke": (BY_POST, OWNERS),
+    **named("programs_program_", "changelist add", OPEN),
+    "programs_program_change": both(OWNERS),
+    "programs_program_delete": (NOBODY, NOBODY),
+    "programs_program_history": both(OWNERS),
+    "programs_program_renew": (BY_POST, OWNERS),
     "audit_record_changelist": OPEN,
     **named("audit_record_", "add delete", (NOBODY, NOBODY)),
     "audit_record_change": (OWNERS, NOBODY),
@@ -157,18 +169,23 @@ PAGES: dict[str, tuple[Expected, Expected]] = {
     "marketplaces_recruitment_ask": post_only("editor"),
     "marketplaces_submission_worker": post_only("owner"),
     **named("marketplaces_submission_", "reject take_back ask_return pay_part", get_and_post("owner")),
+    "marketplaces_offer_of": get_only("viewer"),
+    "marketplaces_offer_offer": get_and_post("editor"),
+    "marketplaces_offer_adopt": post_only("editor"),
+    **named("marketplaces_offer_", "publish extend prolong expire places authenticity", get_and_post("editor")),
+    **named("marketplaces_offer_", "again discard find pause resume refresh hooks", found_then_posted("editor")),
+    "marketplaces_offer_dispose": get_and_post("owner"),
+    **named("marketplaces_offer_", "stop forget", found_then_posted("owner")),
     **named("matches_match_", "step screen watch watch_now", get_only("viewer")),
     **named("monitoring:", "page now", READ),
     **named("monitoring:", "pause resume", act("editor")),
+    **named("monitoring:", "write close_question", act("editor")),
     "monitoring:end_match": (
         ALWAYS_WRONG_METHOD,
         {**from_role("superuser", NOT_FOUND), **expect_outcomes(viewer=REFUSED, superuser=NOT_FOUND)},
     ),
-    "mturk_hit_of_study": both(VIEWERS),
-    **named("mturk_hit_", "publish extend prolong expire", get_and_post("editor")),
-    "mturk_hit_adopt": post_only("editor"),
-    "mturk_hit_again": (BY_POST, from_role("editor", REFUSED)),
-    "mturk_hit_dispose": get_and_post("owner"),
+    **named("notifying_recipient_", "changelist add", OPEN),
+    **named("notifying_recipient_", "change delete history", both(EDITORS)),
     **named("opponents_endpoint_", "try retire", (BY_POST, SUPERUSER_OBJECTS)),
     **named("panels_panel_", "changelist add", OPEN),
     "panels_panel_change": (VIEWERS, from_role("editor", REFUSED)),
@@ -177,6 +194,10 @@ PAGES: dict[str, tuple[Expected, Expected]] = {
     **named("panels_panel_", "of lists", get_only("viewer")),
     **named("panels_panel_", "make download", post_only("owner")),
     **named("panels_panel_", "paid take_back", get_and_post("owner")),
+    "sessions:page": (VIEWERS, from_role("editor", REFUSED)),
+    **named("sessions:", "session now projector results", READ),
+    **named("sessions:", "start call_off free", act("editor")),
+    "sessions:receipts": act("owner"),
     **named("paydesk:", "page row", READ),
     "paydesk:finance": act("editor"),
     **named(
@@ -191,13 +212,6 @@ PAGES: dict[str, tuple[Expected, Expected]] = {
     "paydesk:reject": (from_role("owner", REFUSED), from_role("owner", REFUSED)),
     **named("piloting_pilot_", "begin stop remove", post_only("editor")),
     "piloting_pilot_progress": get_only("viewer"),
-    "prolific_publication_changelist": OPEN,
-    **named("prolific_publication_", "add delete", (NOBODY, NOBODY)),
-    "prolific_publication_change": (VIEWERS, from_role("nobody", REFUSED)),
-    **named("prolific_publication_", "history of", both(VIEWERS)),
-    "prolific_publication_publish": get_and_post("editor"),
-    **named("prolific_publication_", "pause resume places find refresh hooks authenticity adopt", post_only("editor")),
-    **named("prolific_publication_", "stop forget", post_only("owner")),
     **named("recruiters_otreeserver_", "changelist add", OPEN),
     **named(
         "recruiters_otreeserver_",
@@ -295,6 +309,7 @@ UNTESTED_URLS = {
 
 
 OTHER_URL_PARTS = {
+    "code": "SEEN22",
     "cell": "1",
     "game": "bargaining",
     "edit": "1",
@@ -319,19 +334,19 @@ class SampleData:
         self.hidden, self.hidden_collection = self._create_study_and_collection("hidden", "A1HIDDENWORKER")
         self.account = Account.objects.create(title="seen account", kind="mturk", address="http://127.0.0.1:9")
         Account.objects.create(title="account that is hidden", kind="mturk", address="http://127.0.0.1:9")
-        self._create_publication(self.study, self.account)
-        self._create_publication(self.hidden, self.account)
         self.draft = kit.new_study("seen-draft", title="Seen draft")
         for role in Role:
             for target in (self.study, self.collection, self.draft, self.account):
                 give(target, user=self.user[role], role=role, by=None)
         give(self.hidden, user=User.objects.create_user("somebody", is_staff=True), role=Role.OWNER, by=None)
+        for owner, name in (("the-owner", "seen-program"), ("somebody", "hidden-program")):
+            Program.objects.create(name=name, owner=User.objects.get(username=owner), digest=name)
         Endpoint.objects.create(name="kept", protocol="openai", base_url="http://127.0.0.1:9")
         person = self.hidden.versions.get().cells.get().placements.get().enrolment
         self.hidden_texts = [
             "Title that is hidden", "hidden-slug", person.pseudonym, person.token, person.completion_code,
             "A1HIDDENWORKER", "hiddencode", "words that are hidden",
-            "hidden.example.org", "program that is hidden",
+            "notices.hidden@example.org", "hidden.example.org", "hidden-program", "program that is hidden",
             "account that is hidden", "account of hidden", "panel that is hidden", "task that is hidden",
             str(building.match_of(person).uid)[:8],
         ]  # fmt: skip
@@ -340,6 +355,7 @@ class SampleData:
         study = building.new_study(slug=f"{label}-slug", title=f"Title that is {label}")
         person = building.complete(study, worker=worker, messages=[f"words that are {label}"])
         ProblemReport.objects.create(enrolment=person, text=f"words that are {label}")
+        Message.objects.create(enrolment=person, audience="researchers", text=f"words that are {label}")
         LabCode.objects.create(study=study.slug, code=f"{label}code")
         Response.objects.create(
             enrolment=person,
@@ -354,20 +370,28 @@ class SampleData:
             columns="id = person\namount = amount",
         )  # fmt: skip
         study.payment_lists.create(number=1)
+        study.notice_recipients.create(address=f"notices.{label}@example.org")
+        study.sessions.create(code=f"{label[:4]}22".upper(), places=1)
         OtreeServer.objects.create(study=study.slug, addresses=f"https://{label}.example.org")
         account = Account.objects.create(title=f"account of {label}", kind="mturk", address="http://127.0.0.1:9")
         Recruitment.objects.create(study=study, account=account)
         for role, user in self.user.items():
             if label == "seen" and role in Role.values:
                 give(account, user=user, role=Role(role), by=None)
-        task = Hit.objects.create(
-            study=study, account=account, title=f"task that is {label}", hit_id=f"3{label}", reward=1, assignments=1,
-            lifetime=60, duration=60, auto_approval=60,
-        )  # fmt: skip
-        study.submissions.create(
-            account=account, task=task.hit_id, key=f"3A{label}", status="AWAITING REVIEW", whose="ours",
-            enrolment=person, submitted_at=timezone.now(),
-        )  # fmt: skip
+        other_account = Account.objects.create(title=f"other account of {label}", kind="prolific")
+        for one, status, participant in ((account, "ordered", person), (other_account, "UNPUBLISHED", None)):
+            offer = study.offers.create(
+                account=one, name=f"task that is {label}", reference=f"{label} {one.kind}", status=status,
+                remote_id=f"3{label}{one.kind}", reward=1, places=1, currency="USD", address="http://127.0.0.1:9/",
+                terms_stored={"duration": 60, "minutes": 1},
+            )  # fmt: skip
+            study.submissions.create(
+                account=one, task=offer.remote_id, key=f"3A{label}{one.kind}", status="AWAITING REVIEW", whose="ours",
+                enrolment=participant, submitted_at=timezone.now(),
+            )  # fmt: skip
+        for role, user in self.user.items():
+            if label == "seen" and role in Role.values:
+                give(other_account, user=user, role=Role(role), by=None)
         tomorrow = timezone.now() + timedelta(days=1)
         creator = self.user["superuser"]
         tokens.issue(study=study, name=f"program that is {label}", scopes=["read"], expires_at=tomorrow, by=creator)
@@ -382,16 +406,14 @@ class SampleData:
         Dataset.objects.create(collection=collection, state=Dataset.State.READY)
         return study, collection
 
-    def _create_publication(self, study: Study, account: Account) -> None:
-        Publication.objects.create(
-            study=study, account=account, internal_name=f"name of {study.slug}", prolific_id=f"id-of-{study.slug}",
-            status="UNPUBLISHED", name=study.title, description=study.title, places=1, minutes=1, reward=1,
-            currency="USD", address="http://127.0.0.1:9/",
-            codes={"completed": "A", "screened_out": "B", "returned": "C"},
-        )  # fmt: skip
+    def key(self, model: str, act: str = "") -> Any:
+        """Return the primary key of a row of `model` (written as in page names) that belongs to the visible study.
 
-    def key(self, model: str) -> Any:
-        """Return the primary key of a row of `model` (written as in page names) that belongs to the visible study."""
+        Args:
+            act: an action that the row's marketplace has.
+        """
+        having = (k for k in kinds.keys() if act in {**modules.selling(k).ACTS, **modules.deciding(k).ACTS})
+        kind = next(having, "mturk")
         finders: dict[str, Callable[[], Any]] = {
             "studies_study": lambda: self.study,
             "collecting_collection": lambda: self.collection,
@@ -400,6 +422,7 @@ class SampleData:
             "studies_placement": lambda: self._enrolment.placement,
             "participants_enrolment": lambda: self._enrolment,
             "participants_problemreport": lambda: self._enrolment.problem_reports.first(),
+            "helping_message": lambda: self._enrolment.help_messages.first(),
             "matches_match": lambda: building.match_of(self._enrolment),
             "checks_verdict": lambda: self._enrolment.verdicts.first(),
             "payouts_ledgerrow": lambda: self._enrolment.ledger.first(),
@@ -407,12 +430,13 @@ class SampleData:
             "surveys_response": lambda: self._enrolment.surveys.first(),
             "recruiters_delivery": lambda: self._enrolment.delivery,
             "recruiters_otreeserver": lambda: OtreeServer.objects.get(study=self.study.slug),
+            "notifying_recipient": lambda: self.study.notice_recipients.get(),
             "panels_panel": lambda: self.study.panel,
-            "prolific_publication": lambda: self.study.publication,
             "marketplaces_account": lambda: self.account,
             "marketplaces_recruitment": lambda: self.study.recruitment,
-            "mturk_hit": lambda: self.study.hits.get(),
-            "marketplaces_submission": lambda: self.study.submissions.get(),
+            "marketplaces_offer": lambda: self.study.offers.get(account__kind=kind),
+            "marketplaces_submission": lambda: self.study.submissions.get(account__kind=kind),
+            "programs_program": lambda: Program.objects.get(name="seen-program"),
             "api_token": lambda: self.study.api_tokens.get(),
             "piloting_pilot": lambda: self.study.pilots.get(),
             "opponents_endpoint": lambda: Endpoint.objects.get(),
@@ -442,7 +466,8 @@ class SampleData:
                 return str(self._enrolment.pk)
             if name == "uid" and url.name.startswith("paydesk:"):
                 return str(self._enrolment.ledger.first().uid)
-            if url.name.startswith(("monitoring:", "paydesk:")) or name == "study_id":
+            is_of_session = url.name.startswith("sessions:") and name == "pk"
+            if url.name.startswith(("monitoring:", "paydesk:")) or is_of_session or name == "study_id":
                 return str(self.study.pk)
             if name == "collection_id":
                 return str(self.collection.pk)
@@ -450,7 +475,7 @@ class SampleData:
                 owner = {"collection": self.collection} if "collections" in parts else {"study": self.study}
                 return str(Dataset.objects.get(**owner).uid)
             if name in ("object_id", "id"):
-                return str(self.key(model))
+                return str(self.key(model, url.name.removeprefix(f"{model}_")))
             if name in OTHER_URL_PARTS:
                 return OTHER_URL_PARTS[name]
             pytest.fail(f"No value for <{name}> in {url.route}: add one to SampleData.path.")

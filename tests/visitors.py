@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from datetime import datetime, timedelta
 from html import unescape
 from typing import Any
 
@@ -47,6 +48,13 @@ def placed_participant(study: Study, worker: str = "worker") -> Enrolment:
     """Let a participant arrive, consent and choose a name, so that their cell is drawn; return the enrolment."""
     enrolment = consented_participant(study, worker)
     return answer_step(enrolment_id=enrolment.pk, position=1, data={"name": "Robin"})
+
+
+def shown_earlier(enrolment: Enrolment, by: timedelta) -> None:
+    """Let every page that the participant saw have been shown earlier."""
+    for times in enrolment.page_times.values():
+        times[0] = (datetime.fromisoformat(times[0]) - by).isoformat()
+    enrolment.save(update_fields=["page_times"])
 
 
 def text_of(response: HttpResponse) -> str:

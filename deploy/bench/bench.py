@@ -15,29 +15,36 @@ import sys
 import time
 from typing import Any
 
-from deploy.bench import calls, collecting, datasets, groups, live, monitor, pages
+from deploy.bench import calls, collecting, datasets, groups, live, monitor, pages, profile, scale
+from deploy.bench.kit import Table, children_cpu
 
-PARTS = {
-    "live": live.report,
-    "pages": pages.report,
-    "beside": live.report_beside,
-    "groups": groups.report,
-    "calls": calls.report,
-    "collections": collecting.report,
-    "tools": calls.report_tools,
-    "export": datasets.report,
-    "monitor": monitor.report,
-}
 DATABASES = ["postgres", "sqlite"]
 
 
-def simulation_rate() -> float:
-    """Return bargaining decisions per second of `manage.py simulate`, start-up included."""
-    command = [sys.executable, "manage.py", "simulate", "bargaining", "--matches", "3000", "--json"]
-    command += ["--seat", "alice=script:haggler", "--seat", "bob=script:random"]
-    started_at = time.monotonic()
-    simulation = subprocess.run(command, capture_output=True, text=True, check=True)
-    return simulation.stdout.count('"kind": "move"') / (time.monotonic() - started_at)
+def report_commands(options: argparse.Namespace) -> None:
+    """Print a row for each command that needs no database, its start included."""
+    table = Table("command|CPU s|decisions/s")
+    simulate = ["simulate", "bargaining", "--json", "--seat", "alice=script:haggler"]
+    for command in (["told", "econarena-contest-self"], simulate, [*simulate, "--matches", "3000"]):
+        cpu_before, began_at = children_cpu(), time.monotonic()
+        ran = subprocess.run([sys.executable, "manage.py", *command], capture_output=True, text=True, check=True)
+        decisions, seconds = ran.stdout.count('"kind": "move"'), time.monotonic() - began_at
+        table.row(" ".join(command), children_cpu() - cpu_before, decisions / seconds)
+
+
+PARTS = {
+    "commands": report_commands,
+    "live": live.report,
+    "pages": pages.report,
+    "groups": groups.report,
+    "scale": scale.report,
+    "calls": calls.report,
+    "collections": collecting.report,
+    "models": calls.report_models,
+    "export": datasets.report,
+    "monitor": monitor.report,
+    "profile": profile.report,
+}
 
 
 def main() -> None:
@@ -52,20 +59,19 @@ def main() -> None:
     several("parts", [*PARTS], "what is measured", choices=PARTS)
     several("database", DATABASES, "where a part compares databases", choices=DATABASES)
     several("workers", [1, 50, 200], "live: concurrent participants")
-    several("hung", [0, 50, 100], "beside: people whose model hangs")
     several("at-once", [200], "calls: concurrent calls")
     several("finished", [200, 5_000], "monitor: finished matches")
+    several("pairs", [1, 2, 1, 2], "scale: web processes, and as many workers")
     one("seconds", 30.0, "seconds measured per row")
-    one("thinking", 2.0, "live, beside: mean seconds that a participant thinks")
+    one("thinking", 2.0, "live, scale: mean seconds that a participant thinks")
     one("groups", 200, "groups: groups of four in the lobby")
     one("tables", 6, "groups: groups of ten that play sealed rounds")
     one("matches", 10_000, "collections: matches in the large collection")
-    one("periods", calls.PERIODS, "tools: periods of the long match")
-    one("exported", datasets.MATCHES, "export: matches in the datasets")
+    one("exported", datasets.GAMES, "export: games in the datasets")
     options = parser.parse_args()
-    system = f"{machine.machine()}, {os.cpu_count()} cores, Python {machine.python_version()}"
-    print(f"{system}; clients on the same machine")
-    print(f"simulate: {simulation_rate():,.0f} bargaining decisions per second", flush=True)
+    print(
+        f"{machine.machine()}, {os.cpu_count()} cores, Python {machine.python_version()}; clients on it too", flush=True
+    )
     for name in options.parts:
         PARTS[name](options)
 

@@ -4,56 +4,33 @@ from __future__ import annotations
 
 import argparse
 import json
-import tempfile
 import time
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 from config.supervisor import Stack
-from deploy.bench.kit import Table, Usage, command, memory, stack_on
-from exports.glee.tests.sample import write_sample
+from deploy.bench.kit import Table, memory, stack_on
 
 GRID = {"rounds": [12, None], "messages_allowed": [True, False]}
 TWO_SCRIPTS = ("script:haggler", "script:random")
 SCRIPTS = ("random", "rational", "level_1", "level_2", "level_3", "level_4", "adaptive")
 NINE_SEATS = {f"p{seat}": f"script:{name}" for seat, name in enumerate([*SCRIPTS, "random", "random"], 1)}
-WARM_UP = 3.0
-STEADY_SCRIPT = "script:haggler"
-"""Plays eleven rounds against itself, so that all matches have the same length."""
 
 
 def report(options: argparse.Namespace) -> None:
     """Print one row per figure."""
     table, matches = Table("collections, on durable PostgreSQL|"), options.matches
-    with stack_on("postgres") as (stack, _pids), tempfile.TemporaryDirectory(prefix="parley-bench-") as folder:
+    with stack_on("postgres") as (stack, _pids):
         for size in (matches // 10, matches):
             repetitions = size // (len(TWO_SCRIPTS) ** 2 * 4)
             bargaining = ["--game", "bargaining", "--grid", json.dumps(GRID), "--repetitions", str(repetitions)]
             agents = ["--agents", ",".join(TWO_SCRIPTS), "--concurrency", "50"]
             table.row(*_played(stack, f"pair-{size}", *bargaining, *agents))
-            dataset = str(Path(folder) / f"pair-{size}")
-            written = command(stack, "export_dataset", f"pair-{size}", "--to", dataset)
-            verified = command(stack, "verify_dataset", dataset)
-            table.row("its dataset", f"written in {_cost(written)}, verified in {_cost(verified)}")
         lineups = json.dumps({"rule": "listed", "listed": [NINE_SEATS], "rotate": True})
         contests = ["--game", "beauty_contest", "--config", json.dumps({"players": 9, "runs": 15})]
         repetitions = ["--repetitions", str(min(matches, 1000))]
         scripts = ",".join(dict.fromkeys(NINE_SEATS.values()))
         table.row(*_played(stack, "nine-seats", *contests, "--agents", scripts, "--lineups", lineups, *repetitions))
-        slow = ["--repetitions", "2000", "--concurrency", "200", "--delay", "1"]
-        begin(stack, "slow", "--game", "bargaining", "--agents", STEADY_SCRIPT, *slow)
-        while status_of(stack, "slow")["seconds"] < WARM_UP:
-            time.sleep(0.2)
-        [rate] = rates(stack, "slow", "decisions", options.seconds)
-        table.row("agents that take 1 s, 200 matches at once", f"{rate:.0f} decisions/s")
-        write_sample(Path(folder) / "published", matches, seed=1)
-        imported = command(stack, "import_glee", str(Path(folder) / "published"), "--json")
-        table.row(f"import of {matches:,} published games", _cost(imported))
-
-
-def _cost(usage: Usage) -> str:
-    return f"{usage.seconds:.1f} s with {usage.memory.unshared:.0f} MB"
 
 
 def begin(stack: Stack, slug: str, *plan: str) -> None:
@@ -71,7 +48,7 @@ def _played(stack: Stack, slug: str, *plan: str) -> tuple[str, str]:
     begin(stack, slug, *plan)
     while (status := status_of(stack, slug))["status"] == "running":
         time.sleep(0.5)
-    rate, megabytes = status["decisions"] / status["seconds"], memory(stack.pids["collector"]).resident
+    rate, megabytes = status["decisions"] / status["seconds"], memory(stack.pids["collector"])
     return (
         f"{slug}: {status['finished']:,} matches between scripts without delay",
         f"{status['decisions']:,} decisions in {status['seconds']:.0f} s: {rate:,.0f}/s; worker {megabytes:.0f} MB",

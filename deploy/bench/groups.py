@@ -7,7 +7,6 @@ import asyncio
 import os
 import random
 import time
-from collections import Counter
 from collections.abc import Sequence
 
 from config.supervisor import Stack
@@ -38,22 +37,18 @@ def report(options: argparse.Namespace) -> None:
 def _lobby(stack: Stack, size: Size) -> tuple[str, str]:
     """Return two cells on how a crowd met."""
     crowd, outcome = meet(stack, size)
-    for sentence, number in Counter(crowd.false).most_common(5):
-        print(f"  false {number}x: {sentence}", flush=True)
     groups: dict[int, list[str]] = {}
     for token, match in stack.call("tests.meeting.matches_of", list(crowd.pages)).items():
         groups.setdefault(match, []).append(token)
     full = [group for group in groups.values() if len(group) == GROUP_SIZE and crowd.begun.keys() >= set(group)]
     last = [max(crowd.begun[one] for one in group) - max(crowd.arrived[one] for one in group) for group in full]
-    own = [crowd.begun[token] - crowd.arrived[token] for token in crowd.begun]
-    kills = ", ".join(f"{name} {number}x" for name, number in sorted(crowd.kills.items()))
+    p50, p95, most = (quantile(last, share) for share in (0.5, 0.95, 1))
     return (
-        f"{len(crowd.pages)} people in {size.groups} groups of {GROUP_SIZE}, {size.per_second:g} arrivals per second; "
-        f"killed: {kills or 'nothing'}",
-        f"{len(last)} groups filled; {outcome['not seated']} people not seated, {outcome['missed']} sent back; "
-        f"from the last arrival to the start: p50 {quantile(last, 0.5):.1f} s, p95 {quantile(last, 0.95):.1f} s, "
-        f"maximum {quantile(last, 1):.1f} s; from their own arrival: p50 {quantile(own, 0.5):.1f} s; "
-        f"{crowd.samples} samples of pages: {len(crowd.false)} false, {crowd.silent} not loaded",
+        f"{len(crowd.pages)} people in {size.groups} groups, {size.per_second:g} arrivals per second; "
+        f"{sum(crowd.kills.values())} kills",
+        f"{len(full)} filled; {outcome['not seated']} people not seated, {outcome['missed']} sent back; from the last "
+        f"arrival to the start: p50 {p50:.1f} s, p95 {p95:.1f} s, maximum {most:.1f} s; {crowd.samples} samples of "
+        f"pages: {[*crowd.false] or 'none'} false",
     )
 
 

@@ -1,6 +1,6 @@
 """What earlier runs of the benchmark measured, kept in var/bench.jsonl: every row is compared with its last one.
 
-Machines differ, and so does one machine from hour to hour. A loop of plain Python, timed beside every table, tells
+Machines differ, and so does one machine from hour to hour. A loop of plain Python, timed beside every row, tells
 how fast the machine was: a row that changed as the loop did has not changed.
 """
 
@@ -39,7 +39,7 @@ class Rows:
     """
 
     def __init__(self, title: str, file: Path = FILE) -> None:
-        self.title, self.file, self.calibration = title, file, calibration()
+        self.title, self.file = title, file
 
     def compared(self, cells: Sequence[object], texts: Sequence[str]) -> str:
         """Keep a row and return how it compares with the last one; empty if there was none.
@@ -55,7 +55,7 @@ class Rows:
             "table": self.title,
             "row": list(texts[:known]),
             "numbers": numbers,
-            "calibration": self.calibration,
+            "calibration": calibration(),
             "revision": _revision(),
             "at": datetime.now(UTC).isoformat(timespec="seconds"),
         }
@@ -65,10 +65,9 @@ class Rows:
             file.write(json.dumps(row) + "\n")
         if last is None or len(last["numbers"]) != len(numbers):
             return ""
-        ratios = [
-            f"{now / before:.2f}" if before else "-" for now, before in zip(numbers, last["numbers"], strict=True)
-        ]
-        loop = self.calibration / last["calibration"]
+        both = zip(numbers, last["numbers"], strict=True)
+        ratios = [f"{now / before:.2f}" if before else "-" for now, before in both]
+        loop = row["calibration"] / last["calibration"]
         return f"× {last['at'][:10]} {last['revision']}: {' '.join(ratios)}; calibration loop {loop:.2f}"
 
     def _last(self, row: dict[str, Any]) -> dict[str, Any] | None:

@@ -5,36 +5,28 @@ from __future__ import annotations
 import asyncio
 import os
 import resource
+import signal
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import psutil
 
+from config import children
 from config.postgres import PrivatePostgres
-from config.supervisor import Stack
+from config.supervisor import Stack, free_port
 from deploy.bench import history
 
 STUDY = "benchmark"
-READING_SECONDS = 0.5
-"""Seconds between two memory readings; each costs milliseconds per process."""
-_STANDIN = """
-import sys
-from deploy.bench.calls import answer
-from llm_agents.standins import BothStandIn, Slow
-with BothStandIn({answers}, keeps_requests=False) as standin:
-    print("ready", f"http://127.0.0.1:{{standin.port}}", flush=True)
-    sys.stdin.read()
-"""
 
 
 @contextmanager
-def stack_on(database: str, web_processes: int = 1) -> Iterator[tuple[Stack, Mapping[str, int]]]:
+def stack_on(database: str, web_processes: int = 1, workers: int = 1) -> Iterator[tuple[Stack, Mapping[str, int]]]:
     """Run a private stack on "sqlite" or "postgres" with the study `STUDY`; yield it with its servers' process ids."""
     environment = {"SECRET_KEY": "bench", "JOINS_PER_HOUR": "1000000"}
     with ExitStack() as ending:
@@ -46,40 +38,41 @@ def stack_on(database: str, web_processes: int = 1) -> Iterator[tuple[Stack, Map
         stack = ending.enter_context(Stack(folder, web_processes=web_processes, environment=environment))
         stack.call("tests.actions.launch_endless", STUDY)
         pids = {name: pid for name, pid in stack.pids.items() if name in ("web", "worker", "redis")}
+        pids |= {
+            f"worker {number}": ending.enter_context(another_worker(stack, number)) for number in range(2, workers + 1)
+        }
         yield stack, pids | ({"database": postgres.process.pid} if postgres and postgres.process else {})
 
 
 @contextmanager
-def serving(command: Sequence[str], **options: Any) -> Iterator[tuple[str, int]]:
-    """Run a program that prints "ready ADDRESS" until the block ends; yield the address and the process id."""
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, **options) as server:
+def another_worker(stack: Stack, number: int = 2) -> Iterator[int]:
+    """Run one more worker like the stack's own; yield its process id."""
+    queues = ["-n", f"turns{number}@%h", "-P", "threads", "-c", "12", "-Q", "turns,default,payouts"]
+    command = [sys.executable, "-m", "celery", "-A", "config", "worker", *queues, "--loglevel", "warning"]
+    process = children.start(command, environment=stack.environment, log=stack.data_dir / f"worker{number}.log")
+    try:
+        yield process.pid
+    finally:
+        children.stop(process, stop_signal=signal.SIGTERM, patience=15)
+
+
+@contextmanager
+def serving_standin(seconds: float) -> Iterator[tuple[str, int]]:
+    """Serve a stand-in that takes these seconds per call; yield its address (OpenAI's: below /v1) and process id."""
+    command = [sys.executable, "-m", "llm_agents.standins", "--port", str(port := free_port()), "--delay", str(seconds)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE) as server:
         assert server.stdout is not None
         try:
-            yield next(line.split()[1] for line in server.stdout if line.startswith("ready ")), server.pid
+            server.stdout.readline()
+            yield f"http://127.0.0.1:{port}", server.pid
         finally:
             server.terminate()
+            server.communicate()
 
 
-def serving_standin(answers: str) -> AbstractContextManager[tuple[str, int]]:
-    """Serve a stand-in for OpenAI (below /v1) and Anthropic in a process of its own.
-
-    Args:
-        answers: a Python expression for what it answers, in which `Slow` and `calls.answer` are known.
-    """
-    return serving([sys.executable, "-c", _STANDIN.format(answers=answers)])
-
-
-class Memory(NamedTuple):
-    """Memory in MB: what is resident, and the same with shared pages counted once."""
-
-    resident: float
-    unshared: float
-
-
-def memory(*pids: int) -> Memory:
-    """Return the memory of processes and their descendants together."""
-    sizes = [(size.rss / 1e6, size.pss / 1e6) for size in _read(pids, psutil.Process.memory_full_info)]
-    return Memory(*map(sum, zip((0.0, 0.0), *sizes, strict=True)))
+def memory(*pids: int) -> float:
+    """Return the MB of processes and their descendants together, with shared pages counted once."""
+    return float(sum(size.pss / 1e6 for size in _read(pids, psutil.Process.memory_full_info)))
 
 
 def cpu(*pids: int) -> float:
@@ -102,7 +95,7 @@ class Usage(NamedTuple):
 
     seconds: float
     cpu: float
-    memory: Memory
+    memory: float
 
 
 def command(stack: Stack, *arguments: str) -> Usage:
@@ -111,17 +104,17 @@ def command(stack: Stack, *arguments: str) -> Usage:
     Raises:
         RuntimeError: the command failed.
     """
-    started_at, cpu_before, peak = time.monotonic(), _children_cpu(), Memory(0, 0)
+    started_at, cpu_before, peak = time.monotonic(), children_cpu(), 0.0
     job = stack.start_manage(*arguments)
     while job.poll() is None:
-        peak = Memory(*map(max, peak, memory(job.pid)))
-        time.sleep(READING_SECONDS)
+        peak = max(peak, memory(job.pid))
+        time.sleep(0.5)  # each reading costs milliseconds per process
     if job.returncode:
         raise RuntimeError(f"manage.py {' '.join(arguments)} failed: {stack.log(arguments[0])[-2000:]}")
-    return Usage(time.monotonic() - started_at, _children_cpu() - cpu_before, peak)
+    return Usage(time.monotonic() - started_at, children_cpu() - cpu_before, peak)
 
 
-def _children_cpu() -> float:
+def children_cpu() -> float:
     """Return the CPU seconds of all ended children and their descendants."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
@@ -135,7 +128,6 @@ class Measured:
         since, until: the interval, in monotonic seconds.
         times: seconds.
         cpu: the CPU seconds used in the interval by the processes that `watch` was given, by name.
-        busy: the share of the machine's CPU time that was used in it, in percent.
     """
 
     since: float
@@ -144,7 +136,6 @@ class Measured:
     errors: list[str] = field(default_factory=list)
     moves: int = 0
     cpu: dict[str, float] = field(default_factory=dict)
-    busy: float = 0.0
 
     @classmethod
     def next(cls, seconds: float, *, after: float = 0.0) -> Measured:
@@ -161,6 +152,12 @@ class Measured:
         return self.until - self.since
 
     @property
+    def cost(self) -> str:
+        """CPU milliseconds per move: of all processes, and of each."""
+        each = {name: 1000 * used / max(self.moves, 1) for name, used in self.cpu.items()}
+        return f"{sum(each.values()):.1f} ({', '.join(f'{name} {cost:.1f}' for name, cost in each.items())})"
+
+    @property
     def rate(self) -> float:
         """How many ended per second."""
         return len(self.times) / self.seconds
@@ -173,14 +170,16 @@ class Measured:
         """Return quantiles of the times."""
         return [1000 * quantile(self.times, share) for share in shares]
 
+    def moving(self, *shares: float) -> list[float]:
+        """Return moves per second, and quantiles of the times in milliseconds."""
+        return [self.moves / self.seconds, *self.milliseconds(*shares)]
+
     async def watch(self, pids: Mapping[str, int]) -> None:
         """Measure CPU time in the interval."""
         await asyncio.sleep(self.since - time.monotonic())
-        psutil.cpu_percent()
         before = {name: cpu(pid) for name, pid in pids.items()}
         await asyncio.sleep(self.until - time.monotonic())
         self.cpu = {name: cpu(pid) - before[name] for name, pid in pids.items()}
-        self.busy = psutil.cpu_percent()
 
     async def repeat(self, number: int, act: Callable[[], Awaitable[object]]) -> None:
         """Let `number` at once do something again and again until the interval ends."""

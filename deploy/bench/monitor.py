@@ -9,8 +9,7 @@ import httpx
 
 from deploy.bench.kit import Table, cpu, quantile, stack_on
 
-SLUG, LIVE = "watched", 500
-REQUESTS = 30
+SLUG, LIVE, REQUESTS = "watched", 500, 30
 
 
 def report(options: argparse.Namespace) -> None:

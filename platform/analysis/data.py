@@ -23,10 +23,10 @@ from analysis.naming import Names
 MANIFEST = "manifest.json"
 FORMAT, FORMAT_VERSION = "parley-dataset", 6
 TABLES = (
-    "matches", "seats", "rounds", "decisions", "messages", "participants", "signals", "behaviour", "llm_calls",
-    "tool_calls", "excluded_calls", "payments", "excluded", "cells", "flow", "codebook", "ratings",
+    "matches", "seats", "rounds", "decisions", "messages", "chat", "participants", "signals", "behaviour", "llm_calls",
+    "tool_calls", "excluded_calls", "help", "payments", "excluded", "cells", "flow", "codebook", "ratings",
 )  # fmt: skip
-MATCH_TABLES = ("seats", "rounds", "decisions", "messages", "llm_calls", "tool_calls")
+MATCH_TABLES = ("seats", "rounds", "decisions", "messages", "chat", "llm_calls", "tool_calls")
 """Tables whose rows belong to a match; rows of excluded matches are excluded too."""
 HUMAN = "human"
 MATCH_COLUMNS = (

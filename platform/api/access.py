@@ -14,8 +14,10 @@ from ninja.security import HttpBearer
 from ninja.throttling import BaseThrottle
 
 from api import tokens
-from api.errors import NotFound, OutOfScope
+from api.errors import InvalidToken, NotFound, OutOfScope
 from api.models import Scope, Token
+from programs.models import Program
+from programs.tokens import program_with
 
 _WINDOW = 60
 
@@ -60,6 +62,23 @@ class ManageToken(_Scoped):
     scope = Scope.MANAGE
 
 
+class ProgramSecret(HttpBearer):
+    """Require the secret of a program."""
+
+    openapi_description = "The secret of a program that plays seats."
+
+    def authenticate(self, request: HttpRequest, token: str) -> Program:
+        """Return the program that sent its secret; it becomes `request.auth`.
+
+        Raises:
+            InvalidToken
+        """
+        program = program_with(token)
+        if program is None:
+            raise InvalidToken(_("Unknown secret, or the program is disabled."))
+        return program
+
+
 class TokenThrottle(BaseThrottle):
     """Allow each token API_CALLS_PER_MINUTE calls per minute, across all web servers."""
 
@@ -80,5 +99,7 @@ def _throttle_key(request: HttpRequest) -> str:
     token = getattr(request, "auth", None)
     if isinstance(token, Token):
         return token.key
+    if isinstance(token, Program):
+        return f"program-{token.pk}"
     signed = request.resolver_match.kwargs.get("token", "") if request.resolver_match else ""
     return hashlib.sha256(signed.encode(errors="replace")).hexdigest()

@@ -117,11 +117,16 @@ class TokenAdmin(PartAdmin):
             **self.admin_site.each_context(request),
             "opts": self.opts,
             "title": _("Token “{name}” created").format(name=obj.name),
-            "token": obj,
+            "notice": _(
+                "Copy the token now: it is not stored and will not be shown again. Anyone who has it can use its "
+                "permissions, so keep it as secret as a password."
+            ),
             "secret": vars(request)["issued_secret"],
-            "address": request.build_absolute_uri("/api/v1/"),
+            "command": f'curl -H "Authorization: Bearer TOKEN" {request.build_absolute_uri("/api/v1/")}studies',
+            "back": reverse("admin:api_token_changelist"),
+            "back_title": _("All tokens"),
         }
-        response = TemplateResponse(request, "admin/api/token/made.html", context)
+        response = TemplateResponse(request, "admin/parley_secret.html", context)
         response["Cache-Control"] = "no-store"
         return response
 

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 from django.utils.translation import gettext as _
 
 
 class Refused(Exception):
-    """Base class. `status` is the HTTP status code; `fields` holds the errors by parameter."""
+    """Base class. `status` is the HTTP status code; `fields` holds the errors by parameter.
+
+    `details` are further keys of the response.
+    """
 
     status = 400
 
-    def __init__(self, reason: str, *, fields: Mapping[str, str] | None = None):
+    def __init__(self, reason: str, *, fields: Mapping[str, str] | None = None, **details: Any):
         super().__init__(reason)
         self.fields = dict(fields or {})
+        self.details = details
 
 
 class InvalidToken(Refused):

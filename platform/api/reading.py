@@ -115,7 +115,6 @@ def _prefetched(matches: QuerySet[Match]) -> QuerySet[Match]:
     return matches.defer("snapshot", "turns").prefetch_related(
         Prefetch("seats", seats),
         "seats__enrolment__verdicts",
-        "seats__enrolment__visits",
         "seats__enrolment__seats",
         "seats__enrolment__placement__version",
         Prefetch("events", Event.objects.order_by("number")),

@@ -265,3 +265,66 @@ class SessionProgress(_Response):
 
 class Connection(_Response):
     problems: list[str] = Field(description="What stands in the way of the session; empty if nothing does.")
+
+
+class SeatProblem(Problem):
+    """Why a lookup or a move was refused."""
+
+    tries_left: int = Field(default=0, description="How many more moves the turn takes; then its fallback plays.")
+
+
+class OfferedTool(_Response):
+    name: str
+    help: str
+    arguments: dict[str, Any] = Field(description="JSON schema of the arguments.")
+
+
+class OfferedForm(_Response):
+    name: str
+    title: str
+    help: str
+    ends_turn: bool = Field(description="False: the move is applied and the seat is asked again.")
+    schema_: dict[str, Any] = Field(alias="schema", description="JSON schema of the move.")
+
+
+class SeatTurn(_Response):
+    """One open turn of a seat that the program plays."""
+
+    token: str = Field(description="Opens this turn and nothing else.")
+    seat: str = Field(description="The same for all turns of a seat in a match.")
+    turn: int = Field(description="Grows with the match; with `seat`, identifies the turn.")
+    deadline: datetime
+    seconds_left: float
+    tries_left: int
+    game: str
+    role: str
+    instructions: str = Field(description="The rules as the study tells them to this role.")
+    text: str = Field(description="What the role knows now, as text; other players' words are marked as theirs.")
+    view: list[dict[str, Any]] = Field(description="The same as data: the blocks text, facts, table, talk, chart.")
+    tools: list[OfferedTool] = Field(description="Lookups that are possible now; they cost no try.")
+    forms: list[OfferedForm] = Field(description="What the role may do now: fill in one of these.")
+
+
+class Seats(_Response):
+    seats: list[SeatTurn]
+
+
+class ToolCall(_Response):
+    name: str
+    arguments: dict[str, Any] = {}
+    version: str = ""
+
+
+class ToolResult(_Response):
+    result: Any = Field(description="Plain data; other players' words are {speaker, words}.")
+
+
+class SentMove(_Response):
+    move: dict[str, Any] = Field(description="One of the turn's forms, filled in.")
+    try_: int = Field(default=0, alias="try", description="Which try this is, from 1: sent again, it changes nothing.")
+    version: str = Field(default="", description="What the program calls its version; recorded with the move.")
+
+
+class MoveTaken(_Response):
+    accepted: bool
+    again: bool = Field(description="Whether it had been accepted before.")

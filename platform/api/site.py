@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.utils.translation import gettext as _
@@ -11,21 +12,23 @@ from ninja.errors import AuthenticationError, HttpError, Throttled, ValidationEr
 
 from api.errors import NotFound, Refused
 from api.operations import router
+from api.seats import router as seats
 
 log = logging.getLogger(__name__)
 
 api = NinjaAPI(
     title="Parley",
     version="1",
-    description="Read a study, download its data, pause and resume it. See docs/api.md.",
+    description="Read a study, download its data, pause and resume it; play seats. See docs/api.md, docs/programs.md.",
     urls_namespace="api",
     docs_url=None,
 )
 api.add_router("", router)
+api.add_router("/seats", seats)
 
 
-def _problem(reason: str, status: int, fields: dict[str, str] | None = None) -> JsonResponse:
-    response = JsonResponse({"reason": reason, "fields": fields or {}}, status=status)
+def _problem(reason: str, status: int, fields: dict[str, str] | None = None, **details: Any) -> JsonResponse:
+    response = JsonResponse({"reason": reason, "fields": fields or {}, **details}, status=status)
     response["Cache-Control"] = "no-store"
     if status == 401:
         response["WWW-Authenticate"] = "Bearer"
@@ -34,12 +37,12 @@ def _problem(reason: str, status: int, fields: dict[str, str] | None = None) -> 
 
 @api.exception_handler(Refused)
 def refused(request: HttpRequest, error: Refused) -> HttpResponse:
-    return _problem(str(error), error.status, error.fields)
+    return _problem(str(error), error.status, error.fields, **error.details)
 
 
 @api.exception_handler(AuthenticationError)
 def without_token(request: HttpRequest, error: AuthenticationError) -> HttpResponse:
-    return _problem(_("Send one of the study's tokens as “Authorization: Bearer parley_…”."), 401)
+    return _problem(_("Send a token or secret as “Authorization: Bearer parley_…”."), 401)
 
 
 @api.exception_handler(Throttled)

@@ -1,60 +1,55 @@
-"""Database triggers that refuse to change or delete audit records.
+"""Database triggers that refuse to change or delete rows which are written once, in the tables that apps register.
 
-A migration that rebuilds the table (as SQLite does for most changes) must install the triggers again.
+They are installed after every migration, since SQLite drops a table's triggers when a migration rebuilds it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
-OnConnection = Callable[[Any], None]
-_TABLE = "audit_record"
-_MESSAGE = "audit records are never changed"
-_SQLITE = [
-    f"CREATE TRIGGER {_TABLE}_kept_{operation.lower()} BEFORE {operation} ON {_TABLE} "
-    f"BEGIN SELECT RAISE(ABORT, '{_MESSAGE}'); END"
-    for operation in ("UPDATE", "DELETE")
-]
-_POSTGRES = [
-    f"CREATE FUNCTION {_TABLE}_kept() RETURNS trigger LANGUAGE plpgsql "
-    f"AS $$ BEGIN RAISE EXCEPTION '{_MESSAGE}'; END $$",
-    f"CREATE TRIGGER {_TABLE}_kept BEFORE UPDATE OR DELETE ON {_TABLE} FOR EACH ROW EXECUTE FUNCTION {_TABLE}_kept()",
-]
-_other_guards: list[tuple[OnConnection, OnConnection]] = []
+from django.db import connections
+
+_guarded: dict[tuple[str, str], str] = {}
+"""The message for each table and operation, such as "DELETE" or "UPDATE OF amount, currency"."""
+
+
+def register(table: str, message: str, *operations: str) -> None:
+    """Refuse these operations on a table, with this message."""
+    _guarded.update({(table, operation): message for operation in operations})
 
 
 def install(connection: Any) -> None:
-    """Install the triggers."""
-    _run(connection, _SQLITE if connection.vendor == "sqlite" else _POSTGRES)
+    """Install the triggers of all tables that exist."""
+    remove(connection)
+    tables = set(connection.introspection.table_names())
+    with connection.cursor() as cursor:
+        for (table, operation), message in _guarded.items():
+            name = _name(table, operation)
+            on = f"CREATE TRIGGER {name} BEFORE {operation} ON {table}"
+            if table not in tables:
+                continue
+            if connection.vendor == "sqlite":
+                cursor.execute(f"{on} BEGIN SELECT RAISE(ABORT, '{message}'); END")
+                continue
+            body = f"BEGIN RAISE EXCEPTION '{message}' USING ERRCODE = 'integrity_constraint_violation'; END"
+            cursor.execute(f"CREATE FUNCTION {name}() RETURNS trigger LANGUAGE plpgsql AS $$ {body} $$")
+            cursor.execute(f"{on} FOR EACH ROW EXECUTE FUNCTION {name}()")
 
 
 def remove(connection: Any) -> None:
     """Remove the triggers."""
-    if connection.vendor == "sqlite":
-        _run(connection, [f"DROP TRIGGER {_TABLE}_kept_{operation}" for operation in ("update", "delete")])
-    else:
-        _run(connection, [f"DROP TRIGGER {_TABLE}_kept ON {_TABLE}", f"DROP FUNCTION {_TABLE}_kept()"])
-
-
-def register(*, install: OnConnection, remove: OnConnection) -> None:
-    """Register another app's triggers, which `flush` has to remove as well."""
-    _other_guards.append((install, remove))
-
-
-def install_all(connection: Any) -> None:
-    """Install the triggers of all guarded tables."""
-    for run in (install, *(installed for installed, _removed in _other_guards)):
-        run(connection)
-
-
-def remove_all(connection: Any) -> None:
-    """Remove the triggers of all guarded tables."""
-    for run in (remove, *(removed for _installed, removed in _other_guards)):
-        run(connection)
-
-
-def _run(connection: Any, statements: list[str]) -> None:
     with connection.cursor() as cursor:
-        for statement in statements:
-            cursor.execute(statement)
+        for table, operation in _guarded:
+            name = _name(table, operation)
+            if connection.vendor == "sqlite":
+                cursor.execute(f"DROP TRIGGER IF EXISTS {name}")
+            else:
+                cursor.execute(f"DROP FUNCTION IF EXISTS {name}() CASCADE")
+
+
+def install_after_migrating(sender: Any, using: str, **_signal: Any) -> None:
+    install(connections[using])
+
+
+def _name(table: str, operation: str) -> str:
+    return f"{table}_kept_{operation.split()[0].lower()}"

@@ -19,7 +19,7 @@ from collecting.models import Collection, Stage
 from games import grids, registry
 from games.interface import Game, Json, Role
 from games.play import configure
-from llm_agents.agent import is_scripted
+from llm_agents.agent import is_model
 from llm_agents.pricing import PriceList
 from matches.services import Player
 from opponents.agents import Agent, agent_problem
@@ -136,7 +136,8 @@ def make_collection(document: Document, *, slug: str, seed: int | None = None, b
             [Fault("", _("A study already has the short name “{slug}”. Choose another one.").format(slug=slug))]
         )
     try:
-        collection.full_clean(exclude=["document", "frozen", "created_by"])
+        # The game is known; comparing it with the choices would load every other one.
+        collection.full_clean(exclude=["document", "frozen", "created_by", "game"])
     except ValidationError as error:
         raise BadPlan([Fault(key, " ".join(messages)) for key, messages in error.message_dict.items()]) from None
     collection.save()
@@ -203,7 +204,7 @@ def _unpriced(configured: Configured) -> list[str]:
         return []
     price_list = PriceList(configured.plan.prices)
     unpriced = dict.fromkeys(
-        spec for agent in agents for spec in agent.specs if not is_scripted(spec) and price_list.of(spec) is None
+        spec for agent in agents for spec in agent.specs if is_model(spec) and price_list.of(spec) is None
     )
     message = _("A spending limit needs the price of {spec}. Enter it under prices, in dollars per million tokens.")
     return [message.format(spec=spec) for spec in unpriced]
@@ -294,7 +295,7 @@ def models_of(agents: Iterable[Agent]) -> list[str]:
     """Return every model that these agents may call, fallbacks last."""
     agents = list(agents)
     specs = dict.fromkeys([agent.spec for agent in agents] + [spec for agent in agents for spec in agent.specs])
-    return [spec for spec in specs if not is_scripted(spec)]
+    return [spec for spec in specs if is_model(spec)]
 
 
 def prices(collection: Collection) -> PriceList:

@@ -1,5 +1,1 @@
 """Project wiring: settings, URLs, ASGI and Celery. The only package that knows every app."""
-
-from config.celery import app as celery_app
-
-__all__ = ["celery_app"]

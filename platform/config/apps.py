@@ -13,8 +13,15 @@ class ConfigApp(AppConfig):
     verbose_name = "Parley"
 
     def ready(self) -> None:
+        from config import celery  # noqa: F401  (tasks are sent through its app)
+
         for code in LANGUAGES:
             if code != SOURCE:
                 trans_real.translation(code).merge(translations(code))
-        translate_with(translation)
-        use_local_hosts(lambda: settings.LOCAL_HOSTS)
+        connect()
+
+
+def connect() -> None:
+    """Let the rooms that know no Django translate, and call the hosts that the settings allow."""
+    translate_with(translation)
+    use_local_hosts(lambda: settings.LOCAL_HOSTS)

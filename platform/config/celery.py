@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from celery import Celery
+from celery.schedules import crontab
 from celery.signals import worker_ready
 
 from config.memory import freeze_loaded_objects
@@ -45,6 +46,12 @@ class Parley(Celery):
 app = Parley("parley")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
+
+
+@app.on_after_configure.connect
+def check_every_night(sender: Celery, **_signal: object) -> None:
+    check = sender.signature("studies.check_people")
+    sender.add_periodic_task(crontab(hour=3, minute=30), check, queue="default", expires=6 * 60 * 60)
 
 
 @worker_ready.connect

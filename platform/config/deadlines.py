@@ -13,6 +13,8 @@ import redis
 from channels_redis.pubsub import RedisPubSubChannelLayer
 from django.conf import settings
 from django.core.cache.backends.redis import RedisCache
+from redis.asyncio.retry import Retry
+from redis.backoff import NoBackoff
 
 T = TypeVar("T")
 log = logging.getLogger(__name__)
@@ -59,6 +61,12 @@ class OptionalCache(RedisCache):
 
 class ChannelLayer(RedisPubSubChannelLayer):
     """The library's layer; sending to a group and joining one raise TimeoutError after REDIS_SECONDS."""
+
+    def __init__(self, hosts: list[dict[str, Any]], **options: Any) -> None:
+        # redis-py's own 5 s timeout is as long as the layer's blocking read. A connection that Redis has dropped is
+        # replaced at the second attempt.
+        connecting = {"socket_timeout": None, "retry": Retry(NoBackoff(), 1)}
+        super().__init__(hosts=[host | connecting for host in hosts], **options)
 
     async def new_channel(self, prefix: str = "specific.") -> str:
         """Return a consumer's own channel, without subscribing to it: messages are only sent to groups."""

@@ -7,21 +7,16 @@ import re
 import time
 from typing import Any
 
-import redis
-from django.db.utils import InterfaceError, OperationalError
-from kombu.exceptions import OperationalError as BrokerError
 from pythonjsonlogger import json
 
 _SECRET_PARTS = re.compile(r"(/p/|/ws/play/|/ws/lobby/|/api/v1/results/)[^/\s?]+|(\?)\S+|(parley_[a-z0-9]{12}_)[\w-]+")
 
-DATABASE_ERRORS = (OperationalError, InterfaceError)
-REDIS_ERRORS = (redis.RedisError, BrokerError)
 OUTAGES = {
-    "the database is unavailable": DATABASE_ERRORS,
-    "Redis is unavailable": REDIS_ERRORS,
-    "not ready": (),
+    "the database is unavailable": {"django.db.utils.OperationalError", "django.db.utils.InterfaceError"},
+    "Redis is unavailable": {"redis.exceptions.RedisError", "kombu.exceptions.OperationalError"},
+    "not ready": set[str](),
 }
-"""How the logs describe an outage, and the exceptions that it causes."""
+"""How the logs describe an outage, and the exceptions that it causes, by name: not every command loads them."""
 
 
 def without_secrets(text: str) -> str:
@@ -65,8 +60,9 @@ class OneLine(logging.Filter):
         error = record.exc_info[1] if record.exc_info else None
         if record.name.startswith("django.security.") or getattr(record, "status_code", 500) < 500:
             record.exc_info = record.exc_text = None
+        kinds = {f"{kind.__module__}.{kind.__name__}" for kind in type(error).__mro__}
         for outage, errors in OUTAGES.items():
-            if isinstance(error, errors):
+            if kinds & errors:
                 record.msg, record.args = f"{outage}: {type(error).__name__}", ()
                 record.exc_info = record.exc_text = None
             if record.getMessage().startswith(outage):

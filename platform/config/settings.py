@@ -12,14 +12,9 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import environ
-from celery.schedules import crontab
 from csp.constants import NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
-from django.urls import reverse_lazy
 from django.utils.translation import gettext_lazy as _
-from redis.asyncio.retry import Retry as AsyncRetry
-from redis.backoff import NoBackoff
-from redis.retry import Retry
 
 from config.errors import report_to
 from config.unfold import UNFOLD as UNFOLD
@@ -114,6 +109,7 @@ INSTALLED_APPS = [
     "audit",
     "rights",
     "participants",
+    "programs",
     "recruiters",
     "quality",
     "opponents",
@@ -124,11 +120,13 @@ INSTALLED_APPS = [
     "pages",
     "payouts",
     "studies",
+    "helping",
     "panels",
     "marketplaces",
     *(f"marketplaces.{key}" for key in kinds.keys()),
     "piloting",
     "walking",
+    "gathering",
     "collecting",
     "monitoring",
     "exports",
@@ -138,6 +136,7 @@ INSTALLED_APPS = [
     "erasing",
     "paydesk",
     "api",
+    "notifying",
     "showcase",
     *(f"games.{key}" for key in registry.keys()),
 ]
@@ -214,17 +213,11 @@ REDIS_SECONDS = 1.0
 REDIS_OPTIONS = {
     "socket_timeout": REDIS_SECONDS,
     "socket_connect_timeout": REDIS_SECONDS,
-    "retry": Retry(NoBackoff(), 0),
 }
 CHANNEL_LAYERS = {
     "default": {
         "BACKEND": "config.deadlines.ChannelLayer",
-        # redis-py's own 5 s timeout is as long as the layer's blocking read. A connection that Redis has dropped is
-        # replaced at the second attempt.
-        "CONFIG": {
-            "hosts": [{"address": REDIS_URL, "socket_timeout": None, "retry": AsyncRetry(NoBackoff(), 1)}],
-            "prefix": "parley",
-        },
+        "CONFIG": {"hosts": [{"address": REDIS_URL}], "prefix": "parley"},
     },
 }
 
@@ -244,10 +237,12 @@ CELERY_TASK_ROUTES = {
     "collecting.drive": {"queue": "collections"},
     "collecting.sweep": {"queue": "default"},
     "lobby.sweep": {"queue": "default"},
+    "helping.sweep": {"queue": "default"},
     "piloting.drive": {"queue": "collections"},
     "piloting.sweep": {"queue": "default"},
     "walking.sweep": {"queue": "default"},
     "monitoring.tally": {"queue": "default"},
+    "notifying.watch": {"queue": "default"},
     "api.deliver": {"queue": "default"},
     "marketplaces.sync": {"queue": "default"},
     "payouts.pay": {"queue": "payouts"},
@@ -285,19 +280,31 @@ CELERY_BEAT_SCHEDULE = {
         "schedule": SWEEP_SECONDS,
         "options": {"queue": "default", "expires": SWEEP_SECONDS * 2},
     },
+    "pause clocks": {
+        "task": "helping.sweep",
+        "schedule": SWEEP_SECONDS,
+        "options": {"queue": "default", "expires": SWEEP_SECONDS * 2},
+    },
     "sweep pilots": {"task": "piloting.sweep", "schedule": 5, "options": {"queue": "default", "expires": 10}},
+    "open and close": {
+        "task": "studies.open_and_close",
+        "schedule": 15,
+        "options": {"queue": "default", "expires": 15},
+    },
+    "sweep sessions": {
+        "task": "gathering.sweep",
+        "schedule": SWEEP_SECONDS,
+        "options": {"queue": "default", "expires": SWEEP_SECONDS * 2},
+    },
     "sweep walks": {"task": "walking.sweep", "schedule": 30, "options": {"queue": "default", "expires": 60}},
     "tally": {"task": "monitoring.tally", "schedule": 10, "options": {"queue": "default", "expires": 20}},
+    "tell of trouble": {"task": "notifying.watch", "schedule": 20, "options": {"queue": "default", "expires": 20}},
     "deliver results": {"task": "api.deliver", "schedule": 2, "options": {"queue": "default", "expires": 2}},
     "ask marketplaces": {"task": "marketplaces.sync", "schedule": 15, "options": {"queue": "default", "expires": 15}},
     "pay": {"task": "payouts.pay", "schedule": 5, "options": {"queue": "payouts", "expires": 5}},
     "sweep participants": {"task": "participants.sweep", "schedule": 15, "options": {"expires": 30}},
-    "check people": {
-        "task": "studies.check_people",
-        "schedule": crontab(hour=3, minute=30),
-        "options": {"queue": "default", "expires": 6 * 60 * 60},
-    },
 }
+"""Of what beat does; `config.celery` adds what has an hour of the day."""
 
 SPEND_CAP_PER_DAY = env.str("SPEND_CAP_PER_DAY", default="100")
 """US dollars that models' calls may cost per day, over all studies; no limit if empty."""
@@ -357,8 +364,8 @@ LANGUAGES = [("en", _("English")), ("de", _("German")), ("es", _("Spanish"))]
 """Of participants' pages and models' prompts; the admin is in English."""
 TIME_ZONE = "UTC"
 USE_TZ = True
-LOGIN_URL = reverse_lazy("admin:login")
-LOGIN_REDIRECT_URL = reverse_lazy("admin:index")
+LOGIN_URL = "admin:login"
+LOGIN_REDIRECT_URL = "admin:index"
 
 STATIC_URL = "static/"
 STATIC_ROOT = DATA_DIR / "static"
@@ -455,6 +462,13 @@ LOGGING = {
         "django.security.DisallowedHost": {"level": "CRITICAL"},
     },
 }
+
+EMAIL_URL = env.str("EMAIL_URL", default="")
+"""The mail server for notices of trouble, such as smtp+tls://user:password@mail.example.org:587; empty: no e-mail."""
+if EMAIL_URL:
+    vars().update(env.email_url("EMAIL_URL"))
+EMAIL_TIMEOUT = 10
+DEFAULT_FROM_EMAIL = env.str("EMAIL_FROM", default="") or f"parley@{urlsplit(SITE_URL).hostname}"
 
 METRICS_TOKEN = env.str("METRICS_TOKEN", default="")
 """The bearer token that Prometheus needs to read /metrics; if it is empty, the page does not exist."""

@@ -2,15 +2,37 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
-from django.http import HttpRequest
-from django.templatetags.static import static
-from django.urls import reverse_lazy
+from django.utils.functional import lazy
 from django.utils.translation import gettext_lazy as _
 
 from games.tokens import colour
-from marketplaces import kinds
+
+if TYPE_CHECKING:
+    from django.http import HttpRequest
+
+
+def _reversed(view: str) -> str:
+    from django.urls import reverse  # loads Django's models, which commands without a database do without
+
+    return reverse(view)
+
+
+def _static(path: str) -> Callable[[HttpRequest], str]:
+    """Return what gives the address of a static file."""
+
+    def address(request: HttpRequest) -> str:
+        from django.templatetags.static import static
+
+        return static(path)
+
+    return address
+
+
+_address = lazy(_reversed, str)
+"""Returns the address of a view, found when it is needed."""
 
 
 def _item(title: Any, icon: str, model: str) -> dict[str, Any]:
@@ -23,7 +45,7 @@ def _item(title: Any, icon: str, model: str) -> dict[str, Any]:
         page = admin.site.get_model_admin(apps.get_model(model.replace("_", ".")))
         return page.has_view_permission(request)
 
-    return {"title": title, "icon": icon, "link": reverse_lazy(f"admin:{model}_changelist"), "permission": allowed}
+    return {"title": title, "icon": icon, "link": _address(f"admin:{model}_changelist"), "permission": allowed}
 
 
 def _mixed(one: str, share: int, other: str) -> str:
@@ -70,15 +92,15 @@ UNFOLD: dict[str, Any] = {
     "SITE_SUBHEADER": _("People and models at the table"),
     "SITE_SYMBOL": "forum",
     "SITE_FAVICONS": [
-        {"rel": "icon", "type": "image/svg+xml", "href": lambda request: static("parley/logo.svg")},
+        {"rel": "icon", "type": "image/svg+xml", "href": _static("parley/logo.svg")},
     ],
     "SHOW_VIEW_ON_SITE": False,
     "SHOW_HISTORY": True,
     "DASHBOARD_CALLBACK": "studies.admin.first_page.first_page",
     "COLORS": {"base": _base_shades(), "primary": _accent_shades()},
-    "STYLES": [lambda request: static("parley/tokens.css"), lambda request: static("parley/admin.css")],
-    "SCRIPTS": [lambda request: static("parley/admin.js")],
-    "ACCOUNT": {"navigation": [{"title": _("Second factor"), "link": reverse_lazy("signin:second_factor")}]},
+    "STYLES": [_static("parley/tokens.css"), _static("parley/admin.css")],
+    "SCRIPTS": [_static("parley/admin.js")],
+    "ACCOUNT": {"navigation": [{"title": _("Second factor"), "link": _address("signin:second_factor")}]},
     "SIDEBAR": {
         "show_search": False,
         "show_all_applications": False,
@@ -92,13 +114,10 @@ UNFOLD: dict[str, Any] = {
                     _item(_("Endpoints"), "hub", "opponents_endpoint"),
                     _item(_("Matches"), "forum", "matches_match"),
                     _item(_("Participants"), "group", "participants_enrolment"),
+                    _item(_("Questions and answers"), "support_agent", "helping_message"),
                     _item(_("Problem reports"), "report", "participants_problemreport"),
                     _item(_("Ledger"), "payments", "payouts_ledgerrow"),
-                    *(
-                        _item(entry.title, entry.icon, entry.model)
-                        for kind in kinds.every()
-                        if (entry := kind.listed) is not None
-                    ),
+                    _item(_("Offers on marketplaces"), "campaign", "marketplaces_offer"),
                 ],
             },
             {
@@ -124,6 +143,8 @@ UNFOLD: dict[str, Any] = {
                     _item(_("oTree servers"), "account_tree", "recruiters_otreeserver"),
                     _item(_("Deliveries to oTree"), "outgoing_mail", "recruiters_delivery"),
                     _item(_("API tokens"), "key", "api_token"),
+                    _item(_("Addresses for notices"), "notifications", "notifying_recipient"),
+                    _item(_("Programs"), "terminal", "programs_program"),
                     _item(_("Users"), "person", "auth_user"),
                 ],
             },

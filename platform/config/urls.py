@@ -23,6 +23,7 @@ urlpatterns = [
     # The admin's own shortcut from any object to its page would reveal participants' personal links.
     path("admin/r/<path:anything>", not_found, {"exception": None}),
     path("admin/monitor/", include("monitoring.urls")),
+    path("admin/sessions/", include("gathering.desk_urls")),
     path("admin/pay/", include("paydesk.urls")),
     path("admin/tour/", include("showcase.touring")),
     path("", include("walking.urls")),
@@ -33,10 +34,12 @@ urlpatterns = [
     path("demo/", include("showcase.urls")),
     path("join/", include("studies.urls")),
     path("media/", include("pages.urls")),
+    path("s/", include("gathering.urls")),
     path("p/", include("participants.urls")),
     path("p/", include("matches.urls")),
     path("p/", include("lobby.urls")),
     path("p/", include("quality.urls")),
+    path("p/", include("helping.urls")),
 ]
 
 handler404 = "config.views.not_found"

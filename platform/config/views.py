@@ -5,12 +5,11 @@ from __future__ import annotations
 import sys
 
 from django.conf import settings
-from django.db import connection
+from django.db import InterfaceError, OperationalError, connection
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 from django.views.decorators.cache import never_cache
 
-from config.logs import DATABASE_ERRORS
 from showcase import views as showcase
 
 RELOAD_SECONDS = 5
@@ -39,7 +38,7 @@ def not_found(request: HttpRequest, exception: Exception | None, **_url_values: 
 
 def server_error(request: HttpRequest) -> HttpResponse:
     """Return an error page without details; while the database is unavailable, one that reloads automatically."""
-    if not isinstance(sys.exc_info()[1], DATABASE_ERRORS):
+    if not isinstance(sys.exc_info()[1], (OperationalError, InterfaceError)):
         return render(request, "500.html", status=500)
     retry_url = request.get_full_path() if request.method in ("GET", "HEAD") else request.path
     page = render(None, "503.html", {"again": retry_url, "seconds": RELOAD_SECONDS}, status=503)

@@ -26,7 +26,8 @@ from exports import background, shape
 from exports.scrubbing import texts_in
 from games import interface
 from games.errors import GameError
-from matches.models import Event, Match
+from gathering.models import Attendance
+from matches.models import ChatLine, Event, Match
 from opponents.models import Call
 from participants.models import Enrolment, new_token
 from participants.written_text import with_texts_replaced, written_fields
@@ -135,6 +136,7 @@ def _carry_out(plan: _Plan, *, by: User | None, reason: str) -> ErasureCounts:
     enrolments, matches, traces = plan.found.enrolments, plan.found.matches, plan.traces
     study = parent_of(enrolments[0])
     counts = ErasureCounts(enrolments=len(enrolments), answers=_erase_answers(enrolments))
+    counts.messages += plan.erase_chat()
     for key, data in plan.rewritten.items():
         Event.objects.filter(pk=key).update(data=data)
         counts.messages += 1
@@ -197,6 +199,12 @@ class _Plan:
     traces: Traces
     rewritten: dict[int, dict[str, Any]]
     snapshots: dict[int, Mapping[str, Any]]
+
+    def erase_chat(self) -> int:
+        """Erase others' chat messages that quote or name the participant; return how many."""
+        lines = ChatLine.objects.filter(match__in=self.found.matches)
+        found = [line.pk for line in lines.exclude(text=ERASED) if self.traces.occur_in(line.text)]
+        return lines.filter(pk__in=found).update(text=ERASED)
 
 
 def _find(enrolment: Enrolment) -> _Found:
@@ -343,12 +351,14 @@ def _erase_message(message: Mapping[str, Any], traces: Traces) -> dict[str, Any]
 
 
 def _delete_identity(enrolment: Enrolment) -> None:
-    """Delete the identity: the recruiter's identifiers, name, link, return address and codes."""
+    """Delete the identity: the recruiter's identifiers, name, link, return address, codes and seat."""
     identity = Identity.objects.filter(enrolment=enrolment).first()
     if identity is not None:
         codes = [identity.proof, identity.worker, str(identity.details.get("person", ""))]
         LabCode.objects.filter(study=identity.study, code__in=codes).delete()
         identity.delete()
+    attended = {"label": "", "lab_code": None, "key": f"erased {enrolment.pk}", "token": new_token()}
+    Attendance.objects.filter(enrolment=enrolment).update(**attended)
     steps = [
         {**step, "typed": with_texts_replaced(step["typed"], ERASED)} if "typed" in step else step
         for step in enrolment.steps

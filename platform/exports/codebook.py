@@ -27,6 +27,10 @@ class _OwnKeys:
         values="start {game, rules_version, seed}, draw {name, value, known_to}, move {role, move, by, replaces}, end "
         "{payoffs, metrics}",
     )
+    chat = column.json(
+        "The chat beside the game, in order, each message a row of chat.csv: number, role, player, to, readers, text, "
+        "at, after. The rules know nothing of it."
+    )
     rounds = column.json("The game's own records, each a row of rounds.csv.")
     payoffs = column.json("Payoff of each role.", MONEY)
     metrics = column.json("Results of the match and of its seats.", values="null if it has no value")
@@ -36,7 +40,7 @@ class _OwnKeys:
 KEYS = (
     "match game rules_version version cell factors cell_kind purpose source name unverified config seed started_at "
     "ended_at seconds session stage pass repeat cluster repetition environment ended_how players seats events "
-    "rounds payoffs metrics reasons in_dataset"
+    "chat rounds payoffs metrics reasons in_dataset"
 ).split()
 """The keys of a line of transcripts.jsonl, in order."""
 _DESCRIBED = described_in(Matches) | described_in(_OwnKeys)

@@ -1,4 +1,4 @@
-"""The tables that are derived from the transcripts: matches, seats, rounds, decisions, messages.
+"""The tables that are derived from the transcripts: matches, seats, rounds, decisions, messages, chat.
 
 A function of one transcript alone makes the rows of each: the export writes them, and the verification makes them again
 and compares every column.
@@ -218,6 +218,22 @@ class Messages:
     words = column.integer("Words in the text, separated by spaces.", "words")
 
 
+class Chat:
+    """One row per message in the chats beside the games of the matches in the dataset."""
+
+    match = Matches.match
+    number = column.integer("Number of the message within the match's chat, from 1.")
+    role = column.choice("Who wrote: a seat, or mediator.")
+    player = column.choice("Who wrote it.", values="human, or the agent")
+    to = column.choice("The seat that the message was for; empty for the group.", values=_roles)
+    readers = column.choice("The seats that could read it besides the writer, separated by semicolons.")
+    text = Messages.text
+    characters = Messages.characters
+    words = Messages.words
+    at = column.time("When the server stored it.", "UTC")
+    after = column.integer("Number of the newest event of the match at that time.")
+
+
 # ---- rows of one transcript --------------------------------------------------------------------------------
 
 
@@ -305,6 +321,18 @@ def message_rows(line: Transcript) -> Iterator[Row]:
             )
 
 
+def chat_rows(line: Transcript) -> Iterator[Row]:
+    """Yield the rows of chat.csv."""
+    for said in line.get("chat", ()):
+        text = said["text"]
+        yield Row(
+            **{**said, "to": said["to"] or None, "readers": ";".join(said["readers"]) or None},
+            match=line["match"],
+            characters=len(text),
+            words=len(text.split()),
+        )
+
+
 _NO_TURN = dict.fromkeys(
     ("round", "phase", "asked_at", "shown_at", "answered_at", "seconds", "refused", "sight", "tries", "warned")
 )
@@ -327,5 +355,6 @@ ROWS: Mapping[str, tuple[type, Callable[[Transcript], Iterator[Row]]]] = {
     "rounds": (Rounds, round_rows),
     "decisions": (Decisions, decision_rows),
     "messages": (Messages, message_rows),
+    "chat": (Chat, chat_rows),
 }
 """Every derived table: its class, and what yields the rows of a transcript."""

@@ -163,6 +163,12 @@ def configurations_of(version: Version) -> Iterator[tuple[str, Mapping[str, Any]
             yield placed.stage.game, configured(placed.stage).config.model_dump(mode="json")
 
 
+def chats_in(version: Version) -> bool:
+    """Return whether players of one of the version's games may chat."""
+    games = (placed.stage for _cell, placed in placed_stages(version) if isinstance(placed.stage, stages.Game))
+    return any(stage.chat is not None for stage in games)
+
+
 def labels_of(version: Version) -> list[str]:
     """Return the labels of all steps that participants may meet."""
     labels: dict[str, None] = {}

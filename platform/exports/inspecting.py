@@ -79,7 +79,7 @@ def write_logs(dataset: Path, folder: Path) -> dict[str, int]:
     logs: dict[tuple[str, str], _Log] = {}
     for match, calls in _matches(dataset):
         for role, seat in match["seats"].items():
-            own = [call for call in calls if call["role"] == role and call["purpose"] != "judge"]
+            own = [call for call in calls if call["role"] == role and call["purpose"] not in ("judge", "chat")]
             if own and match["in_dataset"]:
                 key = (match["game"], seat["agent"] or match["players"][role])
                 if key not in logs:

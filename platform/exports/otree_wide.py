@@ -136,7 +136,7 @@ def _money(cents: dict[str, int] | None) -> float:
 
 
 def _next_step(person: Participant) -> int:
-    visits, cutoff = person.enrolment.visits.all(), person.reading.cutoff
+    visits, cutoff = person.enrolment.visits, person.reading.cutoff
     answered = [visit.position for visit in visits if visit.answered_at is not None and visit.answered_at <= cutoff]
     return max(answered, default=-1) + 2
 

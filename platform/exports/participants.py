@@ -20,7 +20,7 @@ from django.db.models import Prefetch, QuerySet
 from checks.steps import CHECKS_OF_STEPS
 from exports import designs, gate
 from exports.alike import mask
-from exports.columns import Design
+from exports.columns import Design, Row
 from exports.csvsafe import compact_json
 from exports.designs import AskedQuestion, step_label, step_name
 from exports.events import LoggedEvent, logs_of
@@ -31,8 +31,9 @@ from exports.times import Times
 from games import registry
 from games.interface import MESSAGE_LIMIT, Game
 from games.play import configure, moves_that_count, replay_moves, restore, stages
+from helping.models import Message
 from llm_agents.agent import is_scripted
-from matches.models import Event, Match, Seat
+from matches.models import ChatLine, Event, Match, Seat
 from opponents.agents import Agent
 from opponents.models import Call
 from participants import services as people
@@ -41,7 +42,6 @@ from participants.states import State
 from payouts.models import LedgerRow
 from plans import pay as rules
 from plans.questions import FREE_TEXT, Question
-from recruiters import authenticity
 from recruiters.models import Identity
 from studies import disclosure
 from studies.drawing import open_cells
@@ -88,7 +88,7 @@ class Reading:
             return Placement.objects.none()
         return (
             Placement.objects.filter(version__study=self.source.study, placed_at__lte=self.cutoff)
-            .select_related("enrolment__identity", *(f"enrolment__{relation}" for relation in authenticity.relations()))
+            .select_related("enrolment__identity", "enrolment__submission")
             .prefetch_related(*_related(logs=logs))
             .order_by("pk")
         )
@@ -134,18 +134,17 @@ def _related(*, logs: bool) -> list[str | Prefetch]:
     return [
         "version",
         "cell",
-        "enrolment__visits",
         "enrolment__verdicts",
         "enrolment__surveys",
         "enrolment__page_views",
         "enrolment__behaviour",
+        Prefetch("enrolment__help_messages", Message.objects.select_related("match")),
         Prefetch("enrolment__ledger", LedgerRow.objects.order_by("pk")),
         Prefetch("enrolment__seats", Seat.objects.order_by("step")),
         Prefetch("enrolment__seats__match", matches),
         *events,
         Prefetch("enrolment__seats__match__seats", Seat.objects.select_related("enrolment__identity")),
         "enrolment__seats__match__seats__enrolment__verdicts",
-        "enrolment__seats__match__seats__enrolment__visits",
         "enrolment__seats__match__seats__enrolment__seats",
     ]
 
@@ -217,19 +216,43 @@ class Participant:
         return [response for response in self.enrolment.surveys.all() if response.at <= self.reading.cutoff]
 
     @cached_property
-    def answers(self) -> dict[str, Any]:
-        """Answers by column, with free text scrubbed as in matches."""
+    def help_messages(self) -> list[Row]:
+        """What the person and the researchers wrote to each other; nothing if the person is not in the dataset."""
+        if not self.in_dataset and not self.reading.excluded:
+            return []
+        return [
+            Row(
+                participant=self,
+                to=message.audience,
+                sending=str(message.sending),
+                match=message.match and str(message.match.uid),
+                at=message.at,
+                text=self.scrubber.text(message.text),
+                answered_at=_if_by_cutoff(message.answered_at, self.reading.cutoff),
+                read_at=_if_by_cutoff(message.read_at, self.reading.cutoff),
+            )
+            for message in self.enrolment.help_messages.all()
+            if message.at <= self.reading.cutoff
+        ]
+
+    @cached_property
+    def scrubber(self) -> Scrubber:
+        """Removes names, identifiers and the hidden code word from what the person wrote outside matches."""
         person = self.enrolment
         people = {person.pk: person} | {player.pk: player for match in self.matches for player in match.people}
-        scrubber = Scrubber(
+        return Scrubber(
             names=[player.display_name for player in people.values()],
             identifiers=[identifier for player in people.values() for identifier in _identifiers(player)],
             code_words=[person.code_word],
             generic=True,
         )
+
+    @cached_property
+    def answers(self) -> dict[str, Any]:
+        """Answers by column, with free text scrubbed as in matches."""
         asked = self.reading.source.questions
         return {
-            column: _answer(question.kind, value, scrubber)
+            column: _answer(question.kind, value, self.scrubber)
             for response in self.responses
             for question in map(Question.model_validate, response.questions)
             for column, value in _by_column(asked[response.stage, question.name], response.answers.get(question.name))
@@ -375,7 +398,7 @@ class Participant:
     def seconds(self) -> dict[str, float]:
         """Seconds between showing and answering the steps, by label; without those that were not answered."""
         durations: dict[str, float] = {}
-        for visit in self.enrolment.visits.all():
+        for visit in self.enrolment.visits:
             if visit.answered_at is not None:
                 label = step_label(self.enrolment.steps[visit.position])
                 passed = (visit.answered_at - visit.shown_at).total_seconds()
@@ -522,9 +545,7 @@ class PlayedMatch:
         person = self.seats[role].enrolment
         if person is None or not (disclosed := disclosure.recorded_disclosure(person)):
             return {}
-        consent_times = [
-            visit.answered_at for visit in person.visits.all() if visit.kind == "consent" and visit.answered_at
-        ]
+        consent_times = [visit.answered_at for visit in person.visits if visit.kind == "consent" and visit.answered_at]
         return {**disclosed, "at": consent_times[0] if consent_times else None}
 
     @property
@@ -599,11 +620,24 @@ class PlayedMatch:
         return list(self.match.events.all()) if self._log is None else self._log
 
     @cached_property
+    def chat(self) -> list[ChatLine]:
+        """The messages in the chat beside the game by the cut-off, in order."""
+        if not self.reading.source.chats:
+            return []
+        return list(self.match.chat_lines.filter(at__lte=self.reading.cutoff).order_by("number"))
+
+    @property
+    def mediator(self) -> str:
+        """The specification of the chat's mediator; empty without one."""
+        return str(self.match.timers.get("chat", {}).get("agent", {}).get("spec", ""))
+
+    @cached_property
     def scrubber(self) -> Scrubber:
         """Scrubber that removes names, identifiers and, if someone wrote them, the hidden code words."""
         if not self.people and not self.place.names:
             return ANONYMOUS_SCRUBBER
         own_words = [text for event in self.log if event.kind == "move" for text in texts_in(event.data["move"])]
+        own_words += [line.text for line in self.chat]
         identifiers = [identifier for person in self.people for identifier in _identifiers(person)]
         return Scrubber(
             names=[*self.place.names, *(person.display_name for person in self.people)],
@@ -736,7 +770,7 @@ def facts_of(enrolment: Enrolment, cutoff: datetime) -> gate.ParticipantFacts:
         state=gate.IN_PROGRESS if ended_after_cutoff else str(enrolment.state),
         checks_asked=frozenset(check for check, _stage in asked),
         verdicts={check: check not in failed for check, _stage in answered if check in failed or check not in missing},
-        steps_answered=frozenset(visit.kind for visit in enrolment.visits.all() if visit.answered_at),
+        steps_answered=frozenset(visit.kind for visit in enrolment.visits if visit.answered_at),
         began=any(True for _seat in enrolment.seats.all()),
     )
 

@@ -201,6 +201,8 @@ def _agents(version: Version) -> Iterator[str]:
         settings = agent.settings
         if agent.scripted:
             yield f"{label}: {agent.spec}, a fixed rule."
+        elif not agent.is_model:
+            yield f"{label}: {agent.spec}, a program of the researchers that plays over the API."
         else:
             told = (
                 f"strategy {settings.strategy}, information {settings.information}, temperature {settings.temperature}"

@@ -16,7 +16,7 @@ from games import registry
 from matches.forms import Field, fields_of
 
 MONEY = "the game's money"
-PLAYERS = "human, or the agent as script:NAME, openai:MODEL, anthropic:MODEL"
+PLAYERS = "human, or the agent as script:NAME, program:NAME, openai:MODEL, anthropic:MODEL"
 
 
 @dataclass(frozen=True)

@@ -124,6 +124,11 @@ class StudySource:
         return designs.factors_of(self._versions)
 
     @cached_property
+    def chats(self) -> bool:
+        """Whether players of one of the games may chat."""
+        return any(map(designs.chats_in, self._versions))
+
+    @cached_property
     def conditions(self) -> list[str]:
         """The names of the stages that a condition may leave out."""
         return list(dict.fromkeys(name for version in self._versions for name in designs.conditions_of(version)))
@@ -182,7 +187,7 @@ class StudySource:
 class CollectionSource:
     """A collection, played here or imported: one version, no participants."""
 
-    demonstration = False
+    demonstration = chats = False
     conditions: Sequence[str] = ()
     questions: Mapping[tuple[str, str], designs.AskedQuestion] = {}
 

@@ -18,12 +18,12 @@ from exports.scrubbing import Scrubber
 from exports.shape import MONEY, Shape, parameters
 from exports.sources import Source, StudySource
 from exports.times import Times
+from marketplaces.models import Submission
 from opponents.models import Call
 from participants.states import State
 from payouts.models import LedgerRow
 from plans.questions import FREE_TEXT
 from quality.score import MEANINGS, THRESHOLD
-from recruiters import authenticity
 
 # ---- calls of models -----------------------------------------------------------------------------------------
 
@@ -38,7 +38,9 @@ class LlmCalls:
 
     match = derived.Matches.match
     role = column.choice("Role that the model was asked to play.")
-    answering = column.integer("Number of the event that opened the turn.")
+    answering = column.integer(
+        "Number of the event that opened the turn; with purpose chat, of the newest message in chat.csv, 0 if none."
+    )
     at = column.time("When the record was stored, after the turn's calls.", "UTC")
     outcome = column.choice(
         "Outcome of the call: the move that was played, a legal one that was not, an illegal one, or no answer.",
@@ -74,7 +76,7 @@ class LlmCalls:
     latency = column.number("Time until the answer or the error.", "seconds")
     streamed = column.boolean("Whether the answer was read while it was being written.")
     first_text = column.number("Time until the first words of a streamed answer.", "seconds")
-    purpose = column.choice("Purpose of the call.", values="move, plan, belief, replan, look, note, judge")
+    purpose = column.choice("Purpose of the call.", values="move, plan, belief, replan, look, note, judge, chat")
     remarks = column.json("What the model wrote in addition to its move, by key, with markers as in messages.csv.")
     cached_tokens = column.integer("Of the input tokens, those read from the provider's cache.", "tokens")
     conversation = column.identifier(
@@ -340,8 +342,8 @@ class Participants:
     authenticity = column.choice(
         "Result of the recruiter's own authenticity check of the participant's free texts, as last reported or "
         "imported. A signal: it excludes no one and doesn't affect pay.",
-        values=f"{', '.join(authenticity.FLAGS)}; empty if the recruiter reported none",
-        of=lambda p: authenticity.flag_of(p.enrolment),
+        values=f"{', '.join(Submission.Authenticity.values)}; empty if the recruiter reported none",
+        of=lambda p: p.enrolment.submission.authenticity or None if hasattr(p.enrolment, "submission") else None,
     )
     in_dataset = column.boolean("Whether a match of this participant is in the dataset.", values="true, false")
     reason = column.choice("The reason counted in the flow.", of=lambda p: next(iter(p.reasons), None))
@@ -433,6 +435,23 @@ class Behaviour:
     )
 
 
+class Help:
+    """One row per message between a participant in the dataset and the researchers while the study ran."""
+
+    participant = column.identifier("Pseudonym.", of="participant.enrolment.pseudonym")
+    to = column.choice(
+        "Whom it was written to.",
+        values="researchers: by the participant; person, group, study: by the researchers to this participant, to "
+        "those of a match, to everybody in the study",
+    )
+    sending = column.identifier("The same for what was written once to several participants.")
+    match = column.identifier("The participant's live match at that time, if any.")
+    at = column.time("When it was sent.", "UTC")
+    text = column.text("The text, with markers as in messages.csv.")
+    answered_at = column.time("Questions: when the researchers answered or closed it; empty if never.", "UTC")
+    read_at = column.time("Of the researchers: when the participant's page showed it; empty if never.", "UTC")
+
+
 class Payments:
     """One row per amount owed to a participant; the pay rules are in versions.json."""
 
@@ -468,6 +487,7 @@ def people_rows(participant: Participant) -> Iterator[tuple[str, Any]]:
         yield "excluded", participant
     yield from (("signals", use) for use in signals.page_uses(participant))
     yield from (("behaviour", counts) for counts in signals.input_counts(participant))
+    yield from (("help", row) for row in participant.help_messages)
     yield from (("payments", row) for row in participant.ledger)
 
 
@@ -555,10 +575,15 @@ def tables(shape: Shape, source: Source, times: Times = "exact") -> dict[str, Ta
     """Return every table of a dataset by name."""
     design = Design(shape, source, times)
     all_tables = [
-        *(table_of(rows, design) for rows, _yields in derived.ROWS.values()),
+        *(
+            table_of(rows, design)
+            for rows, _yields in derived.ROWS.values()
+            if rows is not derived.Chat or source.chats
+        ),
         table_of(Participants, design),
         table_of(Signals, design),
         table_of(Behaviour, design),
+        table_of(Help, design),
         table_of(LlmCalls, design, "llm_calls"),
         table_of(ToolCalls, design, "tool_calls"),
         table_of(ExcludedCalls, design, "excluded_calls"),

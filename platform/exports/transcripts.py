@@ -1,4 +1,4 @@
-"""One match as a line of JSON: the source of the tables of matches, seats, rounds, decisions and messages."""
+"""One match as a line of JSON: the source of the tables of matches, seats, rounds, decisions, messages and chat."""
 
 from __future__ import annotations
 
@@ -38,6 +38,7 @@ def transcript(match: PlayedMatch) -> dict[str, Any]:
         "players": {role: match.player(role) for role in match.seats},
         "seats": {role: _seat(match, role) for role in match.seats},
         "events": _events(match),
+        "chat": _chat(match),
         "rounds": match.records,
         "payoffs": match.match.payoffs or dict.fromkeys(match.seats),
         "metrics": match.match.metrics or {},
@@ -74,6 +75,23 @@ def _seat(match: PlayedMatch, role: str) -> dict[str, Any]:
         "left_open_seconds": match.seconds_left_open(role),
         "reasons": list(match.seat_reasons(role)),
     }
+
+
+def _chat(match: PlayedMatch) -> list[dict[str, Any]]:
+    """Return the messages of the chat beside the game, in order."""
+    return [
+        {
+            "number": line.number,
+            "role": line.sender,
+            "player": match.player(line.sender) if line.sender in match.seats else match.mediator,
+            "to": line.to,
+            "readers": line.readers,
+            "text": match.scrubber.text(line.text),
+            "at": cut(line.at, match.reading.times),
+            "after": line.after,
+        }
+        for line in match.chat
+    ]
 
 
 def _events(match: PlayedMatch) -> list[dict[str, Any]]:

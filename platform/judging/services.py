@@ -22,7 +22,7 @@ from games.words import percent
 from judging.errors import JudgingError
 from judging.models import Judgement
 from judging.texts import Justification
-from llm_agents.agent import parse_spec
+from llm_agents.agent import is_model, parse_spec
 from llm_agents.errors import AgentError
 from llm_agents.judging import Inquiry
 from llm_agents.prompting import ABOUT_MARKS, fenced
@@ -116,11 +116,11 @@ def validate_judges(judges: Sequence[str], cap: Decimal | None) -> list[str]:
         raise JudgingError(_("The second judge must be a different model."))
     for name in names:
         try:
-            scripted = parse_spec(name).scripted
+            parse_spec(name)
         except AgentError as error:
             raise JudgingError(str(error)) from None
-        if scripted:
-            raise JudgingError(_("“{name}” is a scripted player. A judge must be a model.").format(name=name))
+        if not is_model(name):
+            raise JudgingError(_("“{name}” is not a model. A judge must be one.").format(name=name))
         if problem := retired_problem([name]):
             raise JudgingError(problem)
         if cap is not None and current_prices().of(name) is None:

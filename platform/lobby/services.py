@@ -28,7 +28,7 @@ from matches.models import Seat
 from matches.services import Player, open_match
 from opponents.agents import parse_agents
 from participants import services as people
-from participants.models import Enrolment, Visit
+from participants.models import Enrolment
 from participants.states import State
 from recruiters.models import Identity
 
@@ -397,9 +397,6 @@ def _open_match(table: Table, group: Group, places: Sequence[Place]) -> None:
     for role, place in seated.items():
         _keep_together(group, place, [other.enrolment_id for other in seated.values()])
         _move_to_match(place, role, match_step)
-    for step in {place.step for place in places}:
-        enrolment_ids = [place.enrolment_id for place in places if place.step == step]
-        Visit.objects.filter(enrolment__in=enrolment_ids, position=step).update(answered_at=timezone.now())
     group_made.send(Group, group=group, seats={role: place.enrolment for role, place in seated.items()})
 
 
@@ -433,9 +430,10 @@ def _move_to_match(place: Place, role: Role, match_step: Mapping[str, object]) -
     own_match_step.update(assigned)
     if "show_if" in own_match_step:
         own_match_step["shown"] = True  # its lobby was
+    enrolment.mark_answered(place.step)
     enrolment.position = place.step + 1
-    enrolment.state = State.PLAYING
-    enrolment.save(update_fields=["steps", "position", "state"])
+    enrolment.state, enrolment.state_shown = State.PLAYING, ""
+    enrolment.save(update_fields=["steps", "position", "state", "state_shown", "page_times"])
 
 
 # ---- waits without a group ----------------------------------------------------------------------------------

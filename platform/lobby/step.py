@@ -44,7 +44,7 @@ class LobbyStep(Step):
     state = State.WAITING
     ends_with_answer = False
 
-    def enter(self) -> None:
+    def enter(self, *, first: bool) -> None:
         """Take a place on the first visit; record presence on every visit."""
         self.place = services.arrive(self.enrolment, self.enrolment.position)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django import forms
@@ -23,17 +23,18 @@ from unfold.widgets import UnfoldAdminPasswordWidget
 
 from audit import services as audit
 from audit.actions import Action
-from marketplaces import comparing, kinds, modules, submissions, syncing
+from marketplaces import comparing, kinds, modules, syncing
 from marketplaces.desks import Desk
 from marketplaces.kinds import MarketplaceError
 from marketplaces.models import Account, Recruitment, Submission, credentials_of
+from marketplaces.offering import desk_address
 from participants.admin import ReadOnlyAdmin
 from payouts.models import LedgerRow
 from recruiters.models import Identity
 from rights import parts
 from rights.admin import MembersPage, PartAdmin
 from rights.roles import Role
-from studies.admin.acts import Act
+from studies.acts import Act
 from studies.models import Study
 
 _CREDENTIAL = "credential_"
@@ -176,7 +177,7 @@ class AccountAdmin(MembersPage):
         """Send one request to the marketplace's API that changes nothing there."""
         account = self.seen(request, object_id, role=Role.EDITOR)
         try:
-            message, level = modules.check(account), messages.SUCCESS
+            message, level = modules.client(account.kind).check(account), messages.SUCCESS
         except MarketplaceError as error:
             message, level = str(error), messages.ERROR
         self.record_action(request, account, Action.TRIED, message, {"answered": level == messages.SUCCESS})
@@ -315,11 +316,11 @@ class SubmissionAdmin(Desk, ReadOnlyAdmin):
         study_pages = {"worker": ("worker/", require_POST(self.worker))}
         return [*self.urls_of("marketplaces_submission", study_pages, names), *super().get_urls()]
 
-    def act_of(self, target: Submission, name: str) -> Act:
-        return modules.deciding(target.account.kind).ACTS.get(name, submissions.NO_DECISION)
+    def acts_of(self, target: Submission) -> Mapping[str, Act]:
+        return modules.deciding(target.account.kind).ACTS
 
     def back_of(self, target: Submission) -> str:
-        return reverse(kinds.get(target.account.kind).desk, args=[target.study_id])
+        return desk_address(target.study)
 
     def desk_of(self, target: Submission) -> str:
         return target.marketplace
@@ -360,6 +361,6 @@ class SubmissionAdmin(Desk, ReadOnlyAdmin):
         audit.record(action=Action.IDENTITY_SHOWN, user=request.user, target=identity.enrolment, of=study)
         kind = kinds.get(identity.recruiter)
         context = {"identity": identity, "study": study, "desk_title": kind.title}
-        context["desk"] = reverse(kind.desk, args=[study.pk])
+        context["desk"] = desk_address(study)
         title = _("Participant's ID on {marketplace}").format(marketplace=kind.title)
         return self.page(request, "admin/marketplaces/worker.html", title, context)

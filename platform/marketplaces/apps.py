@@ -9,14 +9,12 @@ class MarketplacesConfig(AppConfig):
     def ready(self) -> None:
         from marketplaces import modules, parts, paying, recruiting
         from marketplaces.kinds import every
-        from recruiters import arrivals, authenticity, leaving
+        from recruiters import arrivals
         from studies.recruiting import register
 
         parts.declare()
         register(recruiting.find)
-        authenticity.register("submission")
         for kind in every():
             visiting = modules.visiting(kind.key)
-            arrivals.register(kind.key, kind.title, visiting.arrive)
-            leaving.register(kind.key)(visiting.leave)
+            arrivals.register(kind.key, kind.title, visiting.arrive, visiting.leave)
             paying.register(kind)

@@ -60,15 +60,6 @@ class Credential:
 
 
 @dataclass(frozen=True)
-class Listed:
-    """A marketplace's entry in the admin's sidebar: its text, its icon, and the model whose list it opens."""
-
-    title: str | Promise
-    icon: str
-    model: str
-
-
-@dataclass(frozen=True)
 class Kind:
     """One marketplace; what it does is in its folder's modules (`modules`).
 
@@ -78,8 +69,6 @@ class Kind:
         addresses: the API's address for each place ("production", "sandbox") that the marketplace has;
             for a rehearsal, the researcher enters the stand-in server's address.
         pages: the site of the pages that participants see, for each of these places.
-        desk: the URL name of the page on which a study recruits there, which takes the study's key; "" for none.
-        listed: the entry in the sidebar.
         frames: the sites that frame participants' pages.
     """
 
@@ -88,8 +77,6 @@ class Kind:
     credentials: tuple[Credential, ...]
     addresses: Mapping[str, str]
     pages: Mapping[str, str]
-    desk: str = ""
-    listed: Listed | None = None
     frames: tuple[str, ...] = ()
 
 

@@ -1,8 +1,9 @@
-"""Marketplace accounts, and the account through which each study recruits."""
+"""Marketplace accounts, the account through which each study recruits, what it offers there, and submissions."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -14,7 +15,7 @@ from django.utils.translation import gettext_lazy as _
 from django.views.decorators.debug import sensitive_variables
 
 import sealing
-from marketplaces import kinds
+from marketplaces import kinds, modules
 from participants.models import Enrolment
 from recruiters.models import Identity
 from rights.models import Membership
@@ -133,10 +134,57 @@ class Recruitment(models.Model):
         """Whether anyone has arrived through the study's current recruiter."""
         return Identity.objects.filter(study=self.study.slug, recruiter=self.account.kind).exists()
 
+
+class Offer(models.Model):
+    """What a study offers on a marketplace, such as a task: what was ordered, and its status there as last reported.
+
+    Its marketplace's module `terms` types the statuses and the terms.
+    """
+
+    DELETED = "Disposed"
+    """The status of what was deleted there."""
+
+    study = models.ForeignKey(Study, models.PROTECT, related_name="offers")
+    account = models.ForeignKey(Account, models.PROTECT, related_name="offers", verbose_name=_("account"))
+    reference = models.CharField(max_length=120, unique=True, help_text=_("finds it there if an answer is lost"))
+    remote_id = models.CharField(_("its ID there"), max_length=64, unique=True, null=True)
+    status = models.CharField(_("status"), max_length=20)
+    name = models.CharField(_("name"), max_length=128)
+    description = models.TextField(_("description"), max_length=5000)
+    places = models.PositiveIntegerField(_("places"))
+    reward = models.DecimalField(_("reward"), max_digits=8, decimal_places=2)
+    currency = models.CharField(_("currency"), max_length=3)
+    address = models.URLField(_("address of the study here"), max_length=300)
+    terms_stored = models.JSONField(default=dict)
+    problem = models.CharField(_("problem"), max_length=300, blank=True)
+    ordered_at = models.DateTimeField(_("ordered"), null=True)
+    heard_at = models.DateTimeField(_("last updated"), null=True)
+    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True)
+
+    class Meta:
+        verbose_name = _("offer on a marketplace")
+        verbose_name_plural = _("offers on marketplaces")
+        ordering = ["-pk"]
+
+    def __str__(self) -> str:
+        return self.name
+
     @property
-    def desk(self) -> str:
-        """Name of the page on which the study recruits, or "" if its marketplace has none."""
-        return kinds.get(self.account.kind).desk
+    def status_label(self) -> str:
+        return str(modules.terms(self.account.kind).Status(self.status).label)
+
+    @property
+    def terms(self) -> Any:
+        """What its marketplace alone has: its `terms.Terms`."""
+        return modules.terms(self.account.kind).Terms.model_validate(self.terms_stored)
+
+    def keep(self, *, terms: Mapping[str, Any] | None = None, **fields: Any) -> None:
+        """Save these fields and terms alone, so that other processes' changes to other fields are kept."""
+        if terms:
+            fields["terms_stored"] = self.terms.model_copy(update=dict(terms)).model_dump(mode="json")
+        for name, value in fields.items():
+            setattr(self, name, value)
+        self.save(update_fields=list(fields))
 
 
 class Submission(models.Model):

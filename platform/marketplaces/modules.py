@@ -1,25 +1,45 @@
-"""What a marketplace's folder does, by its modules: say who a participant is and where they go back to (`Visiting`),
-offer a study (`Recruiting`), decide (`Deciding`), and pay (`Paying`).
+"""What a marketplace's folder does, by its modules, each with the same functions for every marketplace.
+
+Those that act raise MarketplaceError or NotPossible.
+
+- `client`: `check(account)` calls the API and returns a sentence, for example with the balance.
+- `visiting`: `arrive(study, link)` returns the `Arrival` at the study with this short name, or raises EntryRefused;
+  `leave(enrolment, identity)` returns the `ReturnInstructions`, None if the ending's own text is enough.
+- `terms`: `Status` and `Terms`, which type an offer's status and terms.
+- `publishing`, how a study is offered and how that follows its status: `ready(study)` returns version, pay rule and
+  account; `create(study, address, by, terms, **offer)` makes a draft, `publish(offer)` offers it, `price_of(offer)` is
+  what that costs; `state_of(offers)` says in a few words how they are; `is_due(offer, status)` and `change(offer,
+  status)` make them follow the study's status, which `CHANGES` describes by status, for one offer and for {number};
+  `places_of(offer)`, 0 if none can be added, and `add_places(offer, number)`; `id_of(typed)` and
+  `adopt(study, account, key, address, by)` link what was created on the marketplace itself.
+- `desk`, how the admin shows offers: `ACTS` by name, `COLOURS` of labels by status, `NOTICE` (a template above
+  everything), `MANY` (whether a study may have several), `LINK` (what is appended to the study's address there),
+  `IMPORT` (what to know before importing), `form_of(request, study, version, account, address)` with `offer()`, which
+  returns arguments of `create`; `facts_of(offer)` with titles, `note_on(offer)`, and whether it `recruits(offer)`.
+- `deciding`, what is known of submissions and done about them: `RULES` of rejecting, as sentences; `ACTS`, owners'
+  decisions; `ADVICE` about `comparing.FINDINGS`; `sync(recruitment)`; `key_of(session)` and `fetch(submission)`, which
+  raises NotPossible if it is another participant's; `reject(submission, reason, **more)`; `recorded(submission)` does
+  what else follows for the ledger; `unsubmitted(identity, owed)` names what is to be said of an arrival without one.
+- `paying`: `payer_of(study)`, `account_of(study)`, `approves_within(study)` (days until the marketplace approves by
+  itself) and `BULK_SIZE`, as `payouts.payers.PaymentMethod` takes them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any
 
-from django.utils.functional import Promise
-
-if TYPE_CHECKING:
-    from marketplaces.models import Account, Recruitment, Submission
-    from participants.models import Enrolment
-    from participants.returning import ReturnInstructions
-    from payouts.payers import Payer
-    from recruiters.arrivals import Arrival, Link
-    from recruiters.models import Identity
-    from studies.admin.acts import Act
-    from studies.models import Study
+FUNCTIONS = {
+    "client": "check", "visiting": "arrive leave", "terms": "Status Terms",
+    "publishing": "ready create publish price_of state_of is_due change CHANGES places_of add_places id_of adopt",
+    "desk": "ACTS COLOURS NOTICE MANY LINK IMPORT form_of facts_of note_on recruits",
+    "deciding": "RULES ACTS ADVICE sync key_of fetch reject recorded unsubmitted",
+    "paying": "payer_of account_of approves_within BULK_SIZE",
+}  # fmt: skip
+"""The names that each module has."""
 
 
 @dataclass(frozen=True)
@@ -42,122 +62,9 @@ class Report:
         return str(self.fields["status"])
 
 
-class Visiting(Protocol):
-    """Who arrives, and how they return: a folder's module `visiting`."""
-
-    def arrive(self, study: str, link: Link) -> Arrival:
-        """Return who arrived at the study with this short name. Raise `recruiters.errors.EntryRefused`."""
-
-    def leave(self, enrolment: Enrolment, identity: Identity) -> ReturnInstructions | None:
-        """Return how a participant goes back; None if the ending's own text is enough."""
-
-
-class Recruiting(Protocol):
-    """What a study offers there, and how it follows the study's status: a folder's module `publishing`.
-
-    The functions that act raise MarketplaceError or NotPossible.
-
-    Attributes:
-        CHANGES: by a study's status, what it does to {number} of its offers: a sentence for one, and for several.
-    """
-
-    CHANGES: Mapping[str, tuple[str, str]]
-
-    def offered(self, recruitment: Recruitment) -> list[Any]:
-        """Return the study's tasks or studies there, the newest first; each has an `account_id`."""
-
-    def state_of(self, offers: list[Any]) -> str:
-        """Return their state as last reported, in a few words."""
-
-    def is_due(self, offer: Any, status: str) -> bool:
-        """Return whether it has to be changed for the study to have this status."""
-
-    def change(self, offer: Any, status: str) -> None:
-        """Change it."""
-
-    def places_of(self, offer: Any) -> int:
-        """Return the number of its places; 0 if none can be added."""
-
-    def add_places(self, offer: Any, number: int) -> None:
-        """Offer more places."""
-
-    def adopt(self, study: Study, account: Account, *, key: str, address: str, by: Any) -> Any:
-        """Link what was created on the marketplace itself to the study; return it.
-
-        Args:
-            key: its identifier there.
-            address: of the study's entry page, as participants' browsers reach it.
-        """
-
-
-class Deciding(Protocol):
-    """What a marketplace knows about submissions and does about them: a folder's module `deciding`.
-
-    Attributes:
-        RULES: what rejecting means there, as sentences for the researcher.
-        ACTS: the decisions that owners can make, by name.
-        ADVICE: its own advice about differences, by their names in `comparing.FINDINGS`.
-    """
-
-    RULES: tuple[str, ...]
-    ACTS: Mapping[str, Act]
-    ADVICE: Mapping[str, str | Promise]
-
-    def sync(self, recruitment: Recruitment) -> None:
-        """Fetch and record a study's tasks and submissions. Raise MarketplaceError."""
-
-    def key_of(self, session: str) -> str:
-        """Return `Submission.key` of the submission that a participant's link names."""
-
-    def fetch(self, submission: Submission) -> Report:
-        """Ask for a submission. Raise NotPossible if it is not there, or is another participant's."""
-
-    def reject(self, submission: Submission, *, reason: str, **more: Any) -> None:
-        """Send the request that rejects it. Raise MarketplaceError."""
-
-    def recorded(self, submission: Submission) -> None:
-        """Do what else follows for the ledger from what was recorded of a participant's submission."""
-
-    def unsubmitted(self, identity: Identity, owed: set[str]) -> str:
-        """Return the name of what is to be said of an arrival without a submission; "" if nothing."""
-
-
-class Paying(Protocol):
-    """How a study's participants are paid: a folder's module `paying`, with arguments of `PaymentMethod`."""
-
-    BULK_SIZE: int
-
-    def payer_of(self, study: str) -> Payer:
-        """Return the payer of the study with this short name. Raise `payouts.payers.Unreachable`."""
-
-    def account_of(self, study: str) -> Account | None:
-        """Return the account that pays."""
-
-    def approves_within(self, study: str) -> int | None:
-        """Return after how many days the marketplace approves what nobody has reviewed; None if unknown."""
-
-
-def visiting(kind: str) -> Visiting:
-    """Return the module of the marketplace with this key; likewise below."""
-    return _module(kind, "visiting")
-
-
-def recruiting(kind: str) -> Recruiting:
-    return _module(kind, "publishing")
-
-
-def deciding(kind: str) -> Deciding:
-    return _module(kind, "deciding")
-
-
-def paying(kind: str) -> Paying:
-    return _module(kind, "paying")
-
-
-def check(account: Account) -> str:
-    """Call the API with this account; return a sentence, for example with the balance. Raise MarketplaceError."""
-    return _module(account.kind, "client").check(account)
-
-
-def _module(kind: str, name: str) -> Any:
+def _module(name: str, kind: str) -> Any:
     return import_module(f"marketplaces.{kind}.{name}")
+
+
+client, visiting, terms, recruiting, selling, deciding, paying = (partial(_module, name) for name in FUNCTIONS)
+"""Each returns the module of the marketplace with this key."""

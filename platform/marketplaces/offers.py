@@ -35,12 +35,14 @@ class Price:
     Attributes:
         total: what the account must be able to pay, including the marketplace's fees.
         costs: of the offer's places; None if the study has none yet.
+        note: what else the marketplace charges for.
     """
 
     total: Decimal
     costs: Costs | None
     balance: Decimal
     currency: str
+    note: str = ""
 
     @property
     def missing(self) -> Decimal:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from audit.models import Record
-from marketplaces.models import Account, Recruitment, Submission
+from marketplaces.models import Account, Offer, Recruitment, Submission
 from rights.members import creators_own
 from rights.parts import belongs
 from rights.records import recorded_of
@@ -15,5 +15,6 @@ def declare() -> None:
     creators_own(Account)
     belongs(Account, to=Account, by="pk")
     belongs(Record, to=Account, by=recorded_of(Account))
+    belongs(Offer, to=Study, by="study")
     belongs(Recruitment, to=Study, by="study")
     belongs(Submission, to=Study, by="study")

@@ -9,7 +9,8 @@ from django.utils.translation import ngettext
 
 from marketplaces import kinds, modules
 from marketplaces.kinds import MarketplaceError, NotPossible
-from marketplaces.models import Recruitment
+from marketplaces.models import Offer, Recruitment
+from marketplaces.offers import account_of
 from rights import parts
 from rights.roles import Role
 from studies.models import Study
@@ -29,8 +30,9 @@ class AtMarketplace:
         return self._there.state_of(self._offers())
 
     def due(self, status: str) -> str:
-        number, words = len(self._due(status)), self._there.CHANGES.get(status)
-        return ngettext(*words, number).format(number=number) if number and words else ""
+        number = len(self._due(status))
+        one, several = self._there.CHANGES.get(status, ("", ""))
+        return ngettext(one, several, number).format(number=number) if number and one else ""
 
     def follow(self, status: str, user: Any) -> str:
         if status == Study.Status.LAUNCHED:
@@ -65,10 +67,13 @@ class AtMarketplace:
         sentence = _("On {marketplace}, the study now has {places}.")
         return sentence.format(marketplace=self.title, places=places_sentence(self.places() or 0))
 
-    def _offers(self) -> list[Any]:
-        return self._there.offered(self._recruitment)
+    def _offers(self) -> list[Offer]:
+        """Return what the study offers there, the newest first."""
+        there = Offer.objects.filter(study=self._recruitment.study, account__kind=self._recruitment.account.kind)
+        there = there.exclude(remote_id=None).exclude(status=Offer.DELETED)
+        return list(there.select_related("account", "study__recruitment"))
 
-    def _due(self, status: str) -> list[Any]:
+    def _due(self, status: str) -> list[Offer]:
         return [offer for offer in self._offers() if self._there.is_due(offer, status)]
 
     def _refuse_without_account(self, user: Any) -> None:
@@ -76,6 +81,21 @@ class AtMarketplace:
         account = self._recruitment.account
         if user is None or not parts.may(user, account, role=Role.EDITOR):
             raise NotFollowed(_("Only editors of the account “{account}” may spend its money.").format(account=account))
+
+
+def adopt(study: Study, kind: str, *, typed: str, address: str, by: Any) -> Offer:
+    """Link what was created on the marketplace itself to the study, by the identifier that was typed.
+
+    Raise NotPossible or MarketplaceError.
+    """
+    account, there = account_of(study, kind), modules.recruiting(kind)
+    key = there.id_of(typed)
+    existing = Offer.objects.filter(remote_id=key).first()
+    if existing is not None and existing.study_id == study.pk:
+        return existing
+    if existing is not None:
+        raise NotPossible(_("It is already linked to another study here."))
+    return there.adopt(study, account, key=key, address=address, by=by)
 
 
 def find(study: Study) -> AtMarketplace | None:

@@ -29,11 +29,11 @@ from participants.models import Enrolment
 from participants.states import State
 from payouts import deciding
 from payouts.models import LedgerRow
-from payouts.payers import AssignmentStatus, Rejection
+from payouts.payers import AssignmentStatus
 from payouts.paying import scrubbed
 from recruiters.models import Identity
 from rights.roles import Role
-from studies.admin.acts import Act, Given
+from studies.acts import Act, Given
 from studies.models import Study
 
 STATUS = Submission.Status
@@ -143,8 +143,7 @@ def identity_of(submission: Submission) -> Identity:
 def refuse_unless(submission: Submission, status: str, refusal: str = "") -> None:
     """Ask the marketplace for a submission's status, record it, and refuse any other than this one.
 
-    Raises:
-        NotPossible, MarketplaceError
+    Raise NotPossible or MarketplaceError.
     """
     report = modules.deciding(submission.account.kind).fetch(submission)
     row = record(submission.study, submission.account, submission.task, report)
@@ -249,16 +248,14 @@ def without_identifiers(note: Any, person: Enrolment | None) -> Any:
     return scrubbed(note, identity) if isinstance(note, str) else note
 
 
-def rejection_of(person: Enrolment) -> Rejection:
-    """Return what rejecting this participant's work means, and where it is done."""
-    identity = Identity.objects.get(enrolment=person)
-    rules = modules.deciding(identity.recruiter).RULES
+def rejection_of(person: Enrolment) -> str:
+    """Return the address of the page that rejects this participant's work. Raise NotDone if there is none to reject."""
     submission = Submission.objects.filter(enrolment=person, status=STATUS.SUBMITTED).first()
-    if submission is not None:
-        url = reverse("admin:marketplaces_submission_reject", args=[submission.pk])
-        return Rejection(rules, url=url)
-    problem = _("{marketplace} reports no submission of this participant that awaits review.")
-    return Rejection(rules, problem=problem.format(marketplace=kinds.get(identity.recruiter).title))
+    if submission is None:
+        problem = _("{marketplace} reports no submission of this participant that awaits review.")
+        identity = Identity.objects.get(enrolment=person)
+        raise deciding.NotDone(problem.format(marketplace=kinds.get(identity.recruiter).title))
+    return reverse("admin:marketplaces_submission_reject", args=[submission.pk])
 
 
 # ---- the pages that ask ----------------------------------------------------------------------------
@@ -287,15 +284,17 @@ def rejection(form: Any, rules: Iterable[Any], **more: Any) -> Act:
         gettext_lazy("Reject a submission"),
         lambda given: reject(given.target, user=given.request.user, record=given.record, **given.values),
         gettext_lazy("Rejected. The participant reads your reason."),
-        explains=(*rules, gettext_lazy("Payments that are due to them are written off.")),
+        explains=(
+            gettext_lazy("Reject work only if the person clearly did not do what was asked."),
+            *rules,
+            gettext_lazy(
+                "Payments that are due to them are written off. The ledger and the audit log keep the rejection. Data "
+                "are not excluded because of it."
+            ),
+        ),
         button=gettext_lazy("Reject"),
         log=Action.REJECTED,
         form=form,
         harmful=True,
         **more,
     )
-
-
-NO_DECISION = decision(
-    "", lambda given: None, "", explains="", hindrance=lambda submission: _("This marketplace has no such decision.")
-)

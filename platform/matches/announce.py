@@ -20,11 +20,12 @@ from games.interface import Role
 from games.play import Play
 from matches import channels, screens
 from matches.models import Match
+from matches.sending import Sender
 from matches.turns import OpenTurn
 
 log = logging.getLogger(__name__)
-PLAY_TURN = "matches.play_turn"
-"""The task that answers an agent's turn, given by name because `matches.tasks` imports this module."""
+PLAY_TURN, SPEAK = "matches.play_turn", "matches.speak"
+"""The tasks that answer an agent's turn, and let models write in a chat; `matches.tasks` imports this module."""
 
 
 def when_committed(
@@ -35,6 +36,7 @@ def when_committed(
     frames_for: Collection[Role] | None = None,
     marks_after: int | None = None,
     replaced: Collection[Role] = (),
+    sender: Sender | None = None,
 ) -> None:
     """After the commit, notify the pages and queue the agents' `turns`.
 
@@ -43,12 +45,13 @@ def when_committed(
         marks_after: if no view has changed, the event since which pages are told who has answered; None: they are
             not told.
         replaced: participants whose seat an agent has just taken.
+        sender: the page that made the change; it is given its new frame.
     """
     if replaced:
         transaction.on_commit(partial(_send, match, {"type": "match.replaced", "roles": list(replaced)}))
     if frames_for is None:
         if play.over or _some_page_needs_update(match, play):
-            transaction.on_commit(partial(_send_frames, match, match.people()))
+            transaction.on_commit(partial(_send_frames, match, match.people(), sender=sender))
     else:
         if marks_after is not None and match.people():
             marks = screens.marks_message(match, play, after=marks_after)
@@ -57,6 +60,16 @@ def when_committed(
             transaction.on_commit(partial(_send_frames, match, frames_for, clock=True))
     for turn in turns:
         transaction.on_commit(partial(queue_turn, match, turn))
+
+
+def chat_when_committed(match: Match, readers: Collection[str]) -> None:
+    """After the commit, tell the pages of these seats that the chat has a new message."""
+    transaction.on_commit(partial(_send, match, {"type": "match.chat", "readers": list(readers)}))
+
+
+def queue_speaking(match: Match) -> None:
+    """Let the models of a match look whether they want to write; if the task is lost, they stay silent."""
+    current_app.send_task(SPEAK, (match.pk,))
 
 
 def _some_page_needs_update(match: Match, play: Play) -> bool:
@@ -75,9 +88,17 @@ def queue_turn(match: Match, turn: OpenTurn) -> None:
     current_app.send_task(PLAY_TURN, (str(match.uid), turn.role, turn.answering))
 
 
-def _send_frames(match: Match, roles: Collection[Role], *, clock: bool = False) -> None:
-    """Send one message to all pages of the match; each picks the frame of its own role."""
-    _send(match, {"type": "match.moved", "frames": screens.frames(match, roles), "clock": clock})
+def _send_frames(match: Match, roles: Collection[Role], *, clock: bool = False, sender: Sender | None = None) -> None:
+    """Send one message to all pages of the match; each picks the frame of its own role.
+
+    The page that moved is given its frame here, without a message. If it is open twice, in two processes, the other
+    one asks for it, as after a lost message.
+    """
+    frames = screens.frames(match, roles)
+    if sender is not None:
+        sender.frame = frames.pop(sender.seat.role, None)
+    if frames:
+        _send(match, {"type": "match.moved", "frames": frames, "clock": clock})
 
 
 def _send(match: Match, message: dict[str, Any]) -> None:

@@ -18,14 +18,15 @@ from games.play import Play, turn_in
 from games.strategies import Purpose
 from games.words import in_language, language
 from llm_agents import strategies
-from llm_agents.agent import AgentSpec
+from llm_agents.agent import AgentSpec, is_model
 from llm_agents.calling import Policy
 from llm_agents.deciding import Decision, decide
 from llm_agents.pricing import PriceList
 from llm_agents.providers.base import Request
 from llm_agents.record import CallRecord
-from llm_agents.turn import AgentTurn
-from matches import services
+from llm_agents.turn import AgentTurn, Asked
+from matches import programs, services
+from matches.chat import said_to
 from matches.models import Match
 from matches.writers import Writers
 from opponents.agents import Agent
@@ -162,6 +163,9 @@ class Question(AgentTurn):
         """Return the role's latest answered call of these purposes in this match."""
         return await self.host.writers.retry(latest_call, self.match.uid, self.role, purposes)
 
+    async def ask_program(self, asked: Asked) -> tuple[MoveData, int, str]:
+        return await programs.ask(self, asked, self.match.uid, self.host.writers)
+
     def still_wanted(self) -> bool:
         return self.host.still_wanted()
 
@@ -178,7 +182,9 @@ def question_for(
         with in_language(match.language):
             play = replace(play, turn=turn_in(play.game, play.state))
     question = Question(play, role, match, agent, host, template=template)
-    reads_log = not agent.scripted and strategies.reads_the_log(play.game, role, agent.settings.strategy)
+    if not agent.scripted and match.chat() is not None:
+        question.chat = said_to(match, role)
+    reads_log = is_model(agent.spec) and strategies.reads_the_log(play.game, role, agent.settings.strategy)
     if reads_log or match.paced or agent.settings.appears == "delayed":
         question.events = match.log()
     if reads_log:

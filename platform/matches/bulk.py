@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from datetime import datetime
 from typing import Any, NamedTuple
 
@@ -46,6 +47,20 @@ def write_events(match_id: int, rows: Sequence[Row]) -> None:
     _write((match_id, row) for row in rows) if len(rows) > MAX_INSERTED_ROWS else _insert(
         [(match_id, row) for row in rows]
     )
+
+
+@contextmanager
+def sent_together(rows: Sequence[Row]) -> Iterator[None]:
+    """Send the statements that write these rows, and others, to PostgreSQL without waiting for each one's answer.
+
+    An error is raised at the end. COPY, which writes many rows, cannot be sent like this.
+    """
+    if connection.vendor != "postgresql" or len(rows) > MAX_INSERTED_ROWS:
+        yield
+        return
+    connection.ensure_connection()
+    with connection.wrap_database_errors, connection.connection.pipeline():
+        yield
 
 
 def write_logs(logs: Iterable[tuple[int, Iterable[interface.Event]]], *, at: datetime) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any
 
 from django.db import connection
@@ -16,8 +16,9 @@ from games.interface import Event as GameEvent
 from games.interface import MoveData, Role
 from matches import absences as away
 from matches import announce
-from matches.bulk import Row, write_events
+from matches.bulk import Row, sent_together, write_events
 from matches.models import Match, Seat
+from matches.sending import Sender
 from matches.turns import OpenTurn, dump
 from opponents.agents import Agent
 from participants import services as people
@@ -71,13 +72,23 @@ class Change:
         self._replaced: set[Role] = set()
         self._sealed: games.play.Play | None = None
         self._replaces: int | None = None
+        self._sender: Sender | None = None
         self.absences: dict[Role, dict[str, Any]] = dict(match.absences)
 
     @classmethod
-    def begin(cls, match_id: int) -> Change:
-        """Lock the match's row, reading only the columns that changes need; call this in a transaction."""
-        match = Match.objects.raw(_locking_query(), [match_id])[0]
-        return cls(match, match.play(), match.agents())
+    def begin(cls, match_id: int, sender: Sender | None = None) -> Change:
+        """Lock the match's row, reading only the columns that changes need; call this in a transaction.
+
+        Args:
+            sender: the page that makes the change, which the change hears.
+
+        Raises:
+            NotHeard: the page must be heard first.
+        """
+        match = _locked(match_id) if sender is None else sender.locked_match(_columns_read())
+        change = cls(match, match.play(), match.agents())
+        change._sender = sender
+        return change
 
     @classmethod
     def opening(
@@ -315,6 +326,23 @@ class Change:
         deadline = turn.deadline + timedelta(seconds=seconds)
         self.turns = {**self.turns, role: replace(turn, paused=True, deadline=deadline)}
 
+    def hold(self, role: Role, until: datetime) -> None:
+        """Pause a turn's clock until then at most: the deadline moves by as much."""
+        turn = self.turns[role]
+        deadline = turn.deadline + (until - self.now)
+        self.turns = {**self.turns, role: replace(turn, held_from=self.now, held_until=until, deadline=deadline)}
+        self._show(role)
+
+    def release(self, role: Role) -> None:
+        """Let a paused clock run again: the deadline loses what is left of the pause."""
+        turn = self.turns[role]
+        assert turn.held_from is not None and turn.held_until is not None
+        end = min(self.now, turn.held_until)
+        held, deadline = turn.held + (end - turn.held_from).total_seconds(), turn.deadline - (turn.held_until - end)
+        turn = replace(turn, held_from=None, held_until=None, held=held, deadline=deadline)
+        self.turns = {**self.turns, role: turn}
+        self._show(role)
+
     def mark_shown(self, role: Role, shown_at: datetime) -> None:
         """Record when an open question was first shown to the participant."""
         self.turns = {**self.turns, role: replace(self.turns[role], shown_at=shown_at)}
@@ -354,7 +382,8 @@ class Change:
         by_agent = agent is not None
         person_seconds = turn_seconds(self.match) * self.play.game.time_factor(self.play.state, role)
         seconds = person_seconds if agent is None else agent_seconds(agent)
-        return OpenTurn(role, answering, by_agent, opened_at=self.now, deadline=self.now + timedelta(seconds=seconds))
+        opened_at = max(self.now, self.match.begins_at or self.now)
+        return OpenTurn(role, answering, by_agent, opened_at=opened_at, deadline=opened_at + timedelta(seconds=seconds))
 
     def write(self, *, quietly: bool = False) -> None:
         """Write events, snapshot and turns together; on commit, notify the pages and queue the agents.
@@ -362,15 +391,21 @@ class Change:
         Args:
             quietly: notify nobody.
         """
-        write_events(self.match.pk, self._rows)
-        if not self._is_created:
-            _update(self.match.pk, self._set_columns())
+        with sent_together(self._rows):
+            write_events(self.match.pk, self._rows)
+            if not self._is_created:
+                _update(self.match.pk, self._set_columns())
+            if self._sender is not None:
+                self._sender.record(self.match, self.now)
         if self.play.finished and not self._clock_only and self.match.people():
             self._complete_players()
         if quietly or self.match.driven:
             return
+        # Before play begins, the sweep queues them when it does.
         agent_turns = [
-            turn for role, turn in self.turns.items() if turn.by_agent and turn is not self._turns_before.get(role)
+            turn
+            for role, turn in self.turns.items()
+            if turn.by_agent and turn is not self._turns_before.get(role) and self.match.has_begun(self.now)
         ]
         tells_marks = self._replaces is None and (self._rows or (self._marks_changed and not self.match.blind))
         announce.when_committed(
@@ -380,6 +415,7 @@ class Change:
             frames_for=self._frames_for if self.play.step == self._step_before and not self.play.over else None,
             marks_after=self._last_before if tells_marks else None,
             replaced=self._replaced,
+            sender=self._sender,
         )
 
     def create(self) -> None:
@@ -410,11 +446,12 @@ class Change:
             for role, turn in self.turns.items()
             if not self.match.driven
         ]
+        requeue_at = max(self.now + timedelta(seconds=REQUEUE_SECONDS), self.match.begins_at or self.now)
         columns: dict[str, Any] = {
             "turns": dump(self.turns),
             "absences": self.absences,
             "deadline": min(deadlines, default=None),
-            "requeue_at": self.now + timedelta(seconds=REQUEUE_SECONDS) if waits_for_agent else None,
+            "requeue_at": requeue_at if waits_for_agent else None,
         }
         if self._clock_only:
             return columns
@@ -429,12 +466,18 @@ class Change:
         return columns
 
 
-def _locking_query() -> str:
-    """Return the SQL that locks and reads a match, cached: composing it takes a tenth of a move's time."""
-    left_out = {"config", "texts", "payoffs", "metrics"}
-    columns = ", ".join(str(field.column) for field in Match._meta.concrete_fields if field.name not in left_out)
+def _locked(match_id: int) -> Match:
+    """Lock and read a match; composing the query from a queryset takes a tenth of a move's time."""
     lock = " FOR UPDATE" if connection.features.has_select_for_update else ""
-    return f"SELECT {columns} FROM {Match._meta.db_table} WHERE id = %s{lock}"
+    query = f"SELECT {_columns_read()} FROM {Match._meta.db_table} played WHERE id = %s{lock}"
+    return Match.objects.raw(query, [match_id])[0]
+
+
+@cache
+def _columns_read() -> str:
+    """Return the columns that changes need, of the match as `played`."""
+    left_out = {"config", "texts", "payoffs", "metrics"}
+    return ", ".join(f"played.{field.column}" for field in Match._meta.concrete_fields if field.name not in left_out)
 
 
 def _update(match_id: int, columns: Mapping[str, Any]) -> None:

@@ -6,6 +6,7 @@ The page sends messages of these types:
     here    the page is open; it has seen the events up to "last"
     sync    send what was missed since the event "last"
     back    the participant, who was away, has returned
+    chat    store a message in the chat, or ask for those "after" a number (`chat.answer`)
 
 It receives frames (see `screens.frame`) and messages of these types:
 
@@ -14,6 +15,8 @@ It receives frames (see `screens.frame`) and messages of these types:
     synced     a sync is complete; if the page had missed a frame, the frame came first
     marks      someone has answered a sealed turn, and nothing else has changed (`screens.marks_message`)
     draft      the agent "role" is writing its answer to "answering"; "text" is null if the draft was retracted
+    message    the researchers have written to this participant: the page fetches it
+    chat       there are new messages: the page asks for them; or the answer to its own "chat"
     gone       the seat is no longer the participant's: the page must reload
 """
 
@@ -23,7 +26,7 @@ import asyncio
 import json
 import logging
 import time
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
@@ -39,9 +42,10 @@ from django.utils import timezone
 from django.utils.translation import override
 from redis import RedisError
 
-from matches import intake, presence, services
+from matches import chat, intake, presence, services
 from matches.channels import group_of
 from matches.models import Seat
+from matches.sending import NotHeard, Sender
 from matches.step import current_frame, has_missed, live_seat
 from matches.writers import OUTAGE_ERRORS
 
@@ -62,6 +66,8 @@ ASK_SECONDS = 4
 """When a page that sends nothing is asked whether it is still open; browsers slow down the timers of hidden pages."""
 GONE = 4404
 _open: Counter[str] = Counter()
+_pages: defaultdict[int, set[PlayConsumer]] = defaultdict(set)
+"""The open pages of each seat in this process."""
 _threads = ThreadPoolExecutor(settings.PLAY_THREADS, thread_name_prefix="play")
 """Enough threads for several commits to wait for the disk; more would only compete for the interpreter's lock."""
 
@@ -79,10 +85,12 @@ async def in_thread(function: Callable[..., T], *args: Any, **options: Any) -> T
 class PageConsumer(AsyncWebsocketConsumer):
     """The socket of a participant's page, whose messages may come too often, too late, or during an outage."""
 
+    burst, per_second = BURST, PER_SECOND
+
     def __init__(self) -> None:
         super().__init__()
         self.closed = False
-        self.bucket, self.filled_at = float(BURST), time.monotonic()
+        self.bucket, self.filled_at = float(self.burst), time.monotonic()
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         async def send_while_open(message: dict[str, Any]) -> None:
@@ -131,7 +139,7 @@ class PageConsumer(AsyncWebsocketConsumer):
 
     def _within_rate_limit(self) -> bool:
         now = time.monotonic()
-        self.bucket = min(BURST, self.bucket + (now - self.filled_at) * PER_SECOND) - 1
+        self.bucket = min(self.burst, self.bucket + (now - self.filled_at) * self.per_second) - 1
         self.filled_at = now
         return self.bucket >= 0
 
@@ -165,6 +173,7 @@ class PlayConsumer(PageConsumer):
         self.delayed_frame: asyncio.Task[None] | None = None
         self.awaits: dict[str, int] = {}
         self.draft: dict[str, Any] | None = None
+        _pages[seat.pk].add(self)
         await self.channel_layer.group_add(group_of(self.seat.match_id), self.channel_name)
         await self._show()
         self.asking = asyncio.create_task(self._keep_asking({"type": "here"}))
@@ -175,6 +184,9 @@ class PlayConsumer(PageConsumer):
             del _open[self.token]
         if not hasattr(self, "seat"):
             return
+        _pages[self.seat.pk].discard(self)
+        if not _pages[self.seat.pk]:
+            del _pages[self.seat.pk]
         for task in (self.delayed_frame, self.asking):
             if task is not None:
                 task.cancel()
@@ -193,6 +205,8 @@ class PlayConsumer(PageConsumer):
         elif message.get("type") == "back":
             await in_thread(services.come_back, match_id=self.seat.match_id, role=self.seat.role)
             await self._show(again=True)
+        elif message.get("type") == "chat":
+            await self._send(await in_thread(chat.answer, self.seat, message))
         elif message.get("type") == "here":
             if message.get("last", self.last) != self.last or await in_thread(has_missed, self.seat, self.last):
                 await self._show(again=True)
@@ -209,12 +223,15 @@ class PlayConsumer(PageConsumer):
     async def match_moved(self, event: dict[str, Any]) -> None:
         """Handle a change of the match (from `announce`, with a frame per participant's role)."""
         frame = event["frames"].get(self.seat.role)
-        if frame is None:
-            return
-        if frame["answering"] is None and not frame["over"] and not event["clock"]:
+        if frame is not None:
+            await self._take(frame, clock=event["clock"])
+
+    async def _take(self, frame: dict[str, Any], *, clock: bool = False) -> None:
+        """Show a new frame; if it only waits for others, after a moment."""
+        if frame["answering"] is None and not frame["over"] and not clock:
             self._show_later(frame["last"])
         else:
-            await self._send_frame(frame, again=event["clock"])
+            await self._send_frame(frame, again=clock)
 
     async def match_marked(self, event: dict[str, Any]) -> None:
         """Handle an answer that changed no view (from `announce`): no frame is needed."""
@@ -234,6 +251,16 @@ class PlayConsumer(PageConsumer):
         """Handle agents taking seats (from `announce`)."""
         if self.seat.role in event["roles"]:
             await self._say_gone()
+
+    async def match_message(self, event: dict[str, Any]) -> None:
+        """Handle a message of the researchers to a role: the page fetches it."""
+        if event["role"] == self.seat.role:
+            await self._send({"type": "message"})
+
+    async def match_chat(self, event: dict[str, Any]) -> None:
+        """Handle a new message in the chat (from `announce`)."""
+        if self.seat.role in event["readers"]:
+            await self._send({"type": "chat"})
 
     async def match_draft(self, event: dict[str, Any]) -> None:
         """Handle an agent's draft (from `announce`): only the newest counts, and its frame is sent first.
@@ -271,7 +298,7 @@ class PlayConsumer(PageConsumer):
     async def _move(self, fields: dict[str, str]) -> None:
         answering = fields.get("answering", "")
         shown_at = next((time_shown for number, time_shown in self.shown.items() if str(number) == answering), None)
-        outcome = await in_thread(_heard_and_moved, self.seat, fields, shown_at=shown_at)
+        outcome, frame = await in_thread(_heard_and_moved, self.seat, fields, shown_at=shown_at)
         if outcome is None:
             await self._say_gone()
             return
@@ -279,6 +306,9 @@ class PlayConsumer(PageConsumer):
             # The next frame shows the result: the opponent's reply or, after a moment, that it is thinking.
             if outcome.get("again"):
                 await self._show(again=True)
+            elif frame is not None:
+                for page in list(_pages.get(self.seat.pk, ())):
+                    await page._take(frame)
             else:
                 self._show_later(outcome["last"])
             return
@@ -301,10 +331,17 @@ class PlayConsumer(PageConsumer):
         await self._send_draft()
 
 
-def _heard_and_moved(seat: Seat, fields: dict[str, str], *, shown_at: datetime | None) -> dict[str, Any] | None:
-    """Return the outcome of a move, or None if the seat is no longer the participant's."""
+def _heard_and_moved(
+    seat: Seat, fields: dict[str, str], *, shown_at: datetime | None
+) -> tuple[dict[str, Any] | None, dict[str, Any] | None]:
+    """Return the outcome of a move, or None if the seat is no longer the participant's, and the frame that follows."""
+    sender = Sender(seat)
     with override(seat.match.language):
-        return intake.handle_move(seat, fields, shown_at=shown_at) if presence.heard(seat) else None
+        try:
+            outcome = intake.handle_move(seat, fields, shown_at=shown_at, sender=sender)
+        except NotHeard:
+            return (intake.handle_move(seat, fields, shown_at=shown_at) if presence.heard(seat) else None), None
+        return outcome if outcome["type"] == "taken" or presence.heard(seat) else None, sender.frame
 
 
 def _step_in(query: bytes) -> str:

@@ -30,7 +30,7 @@ class Discloses(TextChoices):
 
 @dataclass(frozen=True)
 class Absent:
-    """A line about a participant who has lost the connection: the game waits for `seconds` more."""
+    """A line about a participant for whom the game waits `seconds` more."""
 
     text: str
     seconds: int
@@ -158,21 +158,40 @@ class Disclosure:
         )
         return f"{text} {limit.format(minutes=minutes)} {updates}"
 
-    def absent(self, away: Mapping[Role, int]) -> tuple[Absent, ...]:
-        """Return a line for each participant who has lost the connection: what everyone who waits may read.
+    def absent(self, away: Mapping[Role, int], asking: Mapping[Role, int]) -> tuple[Absent, ...]:
+        """Return a line for each participant for whom the game waits longer: what everyone who waits may read.
 
         Args:
-            away: for how many seconds the game still waits, by role.
+            away: for how many seconds the game still waits for those who have lost the connection, by role.
+            asking: the same of those whose question to the researchers has paused their clock.
         """
-        if not away or self.told == Discloses.NONE:
+        if self.told == Discloses.NONE:
+            return ()
+        return (
+            *self._waited_for(
+                away,
+                _("{name} has lost the connection."),
+                ngettext(
+                    "One of the others has lost the connection.", "{n} others have lost the connection.", len(away)
+                ),
+            ),
+            *self._waited_for(
+                asking,
+                _("{name} has asked the researchers a question."),
+                ngettext(
+                    "One of the others has asked the researchers a question.",
+                    "{n} others have asked the researchers a question.",
+                    len(asking),
+                ),
+            ),
+        )
+
+    def _waited_for(self, seconds: Mapping[Role, int], named: str, counted: str) -> tuple[Absent, ...]:
+        if not seconds:
             return ()
         if not self.shows_seats:
-            text = ngettext(
-                "One of the others has lost the connection.", "{n} others have lost the connection.", len(away)
-            )
-            return (Absent(text.format(n=len(away)), max(away.values())),)
-        text = _("{name} has lost the connection.")
-        return tuple(Absent(text.format(name=self.game.role_title(role)), away[role]) for role in away)
+            return (Absent(counted.format(n=len(seconds)), max(seconds.values())),)
+        return tuple(Absent(named.format(name=self.game.role_title(role)), seconds[role]) for role in seconds)
 
 
 def shows_names(told: str, *, programs: int) -> bool:

@@ -18,6 +18,7 @@ from matches import forms, services
 from matches.change import OnPage
 from matches.errors import Stale
 from matches.models import Event, Match, Seat
+from matches.sending import Sender
 
 MAX_AGE = timedelta(days=1)
 """Pages that claim to have kept a move for longer are not believed."""
@@ -33,8 +34,16 @@ _TRIES = TypeAdapter(Annotated[list[_Try], Field(max_length=200)])
 _SIGHT = TypeAdapter(Annotated[dict[_Key, _Milliseconds], Field(max_length=40)])
 
 
-def handle_move(seat: Seat, posted: Mapping[str, str], *, shown_at: datetime | None = None) -> dict[str, Any]:
+def handle_move(
+    seat: Seat, posted: Mapping[str, str], *, shown_at: datetime | None = None, sender: Sender | None = None
+) -> dict[str, Any]:
     """Make the move that a page sent.
+
+    Args:
+        sender: the page, if it was not heard just before.
+
+    Raises:
+        NotHeard: the page must be heard first; nothing has changed.
 
     Returns:
         {"type": "taken", last, over} if the move was made, now or, with "again", when it was sent before. Otherwise
@@ -75,6 +84,7 @@ def handle_move(seat: Seat, posted: Mapping[str, str], *, shown_at: datetime | N
             made_at=_time_made(posted.get(forms.AGE, "")),
             on_page=on_page,
             replaces=replaced,
+            sender=sender,
         )
     except _NeedsConfirmation as needed:
         services.note_attempt(match_id=seat.match_id, role=seat.role, answering=answering, warned=str(needed))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Callable, Iterable, Mapping
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from django.db import models
@@ -22,6 +22,7 @@ from matches.disclosing import Discloses, Disclosure
 from matches.turns import OpenTurn
 from opponents.agents import Agent
 from participants.models import Enrolment
+from plans.chat import Chat
 from uptime.services import Uptime, uptime
 
 T = TypeVar("T")
@@ -148,6 +149,26 @@ class Match(models.Model):
             turn_seconds=self.timers.get("turn_seconds", 0),
         )
 
+    def chat(self) -> Chat | None:
+        """Return the settings of the match's chat; None if it has none."""
+        data = self.timers.get("chat")
+        return None if data is None else _CHATS.get(self.uid, lambda: Chat.model_validate(data["settings"]))
+
+    @property
+    def begins_at(self) -> datetime | None:
+        """When play begins, after the chat before it; None if there is none.
+
+        Simulated participants, who would wait for nothing, play at once.
+        """
+        chat = None if self.simulated or self.purpose == self.Purpose.COLLECTION else self.chat()
+        if chat is None or chat.when == "during":
+            return None
+        return self.started_at + timedelta(seconds=chat.seconds)
+
+    def has_begun(self, now: datetime) -> bool:
+        """Whether players may move: the chat before play, if any, is over."""
+        return self.begins_at is None or now >= self.begins_at
+
     @property
     def stand_ins(self) -> frozenset[str]:
         """The seats in which scripts play as if they were participants, in a walk through."""
@@ -194,11 +215,11 @@ class Match(models.Model):
         return None if turn is None or turn.by_agent else turn
 
     def seconds_left(self, turn: OpenTurn, uptime: Uptime | None = None) -> int:
-        """Return for how many seconds the match still waits for the answer, at least 0."""
+        """Return for how many seconds the match still waits for the answer, at least 0; a pause is not counted."""
         uptime = uptime or self.uptime(timezone.now())
         absence, budget = self.absences.get(turn.role, {}), absences.budget_of(self.timers)
         limit = absences.limit_of(turn, absence, budget, uptime)
-        return max(0, round((limit - uptime.now).total_seconds()))
+        return max(0, round((limit - uptime.now).total_seconds() - turn.hold_left(uptime.now)))
 
     def absence_left(self, role: str, uptime: Uptime) -> int:
         """Return how many seconds of the participant's absence budget are left."""
@@ -212,6 +233,11 @@ class Match(models.Model):
             for role, turn in self.open_turns().items()
             if not turn.by_agent and absences.has_lost_connection(self.absences.get(role, {}))
         }
+
+    def asking(self, now: datetime) -> dict[str, int]:
+        """Return the participants whose question has paused their clock, with the seconds it may stay so."""
+        left = {role: turn.hold_left(now) for role, turn in self.open_turns().items()}
+        return {role: round(seconds) for role, seconds in left.items() if seconds > 0}
 
     def agents(self) -> Mapping[str, Agent]:
         """Return the agents by role, including those that have taken a participant's seat."""
@@ -273,6 +299,7 @@ class _Cache(Generic[T]):
 _GAMES: _Cache[interface.Game[Any, Any]] = _Cache()
 _PAY: _Cache[tuple[dict[str, Any] | None, str]] = _Cache()
 _LINE_UPS: _Cache[LineUp] = _Cache()
+_CHATS: _Cache[Chat] = _Cache()
 
 
 def cache_players(match: Match, game: interface.Game[Any, Any], line_up: LineUp) -> None:
@@ -383,6 +410,42 @@ class Event(models.Model):
 
     def as_event(self) -> interface.Event:
         return interface.Event(self.number, self.kind, self.data)
+
+
+class ChatLine(models.Model):
+    """One message in a match's chat, which the rules know nothing of. Never changed, but for erasing its text.
+
+    Attributes:
+        sender: the seat, or the mediator (`plans.chat.MEDIATOR`).
+        key: the page's own name for it, so that a message sent twice is stored once.
+        to: the seat that it is for; empty for the group.
+        readers: the seats that may read it beside the sender.
+        after: the number of the newest event of the match at the time.
+    """
+
+    match = models.ForeignKey(Match, models.CASCADE, related_name="chat_lines")
+    number = models.PositiveIntegerField()
+    sender = models.CharField(max_length=40)
+    enrolment = models.ForeignKey(Enrolment, models.CASCADE, null=True, related_name="chat_lines")
+    key = models.CharField(max_length=40)
+    to = models.CharField(max_length=40, blank=True)
+    readers = models.JSONField(default=list)
+    text = models.TextField()
+    after = models.PositiveIntegerField()
+    at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["match", "number"], name="one_chat_line_per_number"),
+            models.UniqueConstraint(fields=["match", "sender", "key"], name="one_chat_line_per_key"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.match_id}/{self.number} {self.sender}"
+
+    def is_for(self, role: str) -> bool:
+        """Return whether a seat may read it."""
+        return role == self.sender or role in self.readers
 
 
 class Lease(models.Model):

@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 import json
-from datetime import timedelta
 from typing import Any
 
 from django.utils import timezone
 
 from matches import services
-from matches.absences import has_lost_connection, is_replaced, must_say_so
-from matches.models import Match, Seat
+from matches.models import Seat
+from matches.sending import SPARE_WITHIN, ends_absence
 from participants import services as people
 from participants.models import Enrolment
 from participants.states import State
 
-SPARE_WITHIN = timedelta(seconds=1)
-"""A call is not recorded if another was within this time."""
-QUIET_AFTER = timedelta(seconds=6)
-"""A page that has not called for longer than this had lost its connection, or our server was unavailable."""
 _QUERY = """
 SELECT person.id, last_seen_at, status, fates AS absences
 FROM matches_seat seat, participants_enrolment person, matches_match played
@@ -33,19 +28,18 @@ def heard(seat: Seat) -> bool:
 
     Those who have completed with the last move still look at its result.
 
-    Called whenever the page connects, sends a message or asks for a frame, before anything else. It ends an absence,
-    and gives a seat that an agent has meanwhile taken back from the next turn on.
+    Called whenever the page connects, sends a message or asks for a frame, before anything else; a move records it
+    itself (`matches.sending`). It ends an absence, and gives a seat that an agent has meanwhile taken back from the
+    next turn on.
     """
     assert seat.enrolment_id is not None
     found: Any = next(iter(Enrolment.objects.raw(_QUERY, [seat.pk, State.COMPLETED])), None)
     if found is None:
         return False
     last_seen_at, absence = found.last_seen_at, json.loads(found.absences).get(seat.role, {})
-    silence = timezone.now() - last_seen_at
-    may_return = is_replaced(absence) and not must_say_so(absence)
-    if found.status == Match.Status.LIVE and (silence > QUIET_AFTER or has_lost_connection(absence) or may_return):
+    if ends_absence(found.status, absence, last_seen_at):
         # First this, so that no turn is judged before the page has delivered what it has kept.
         services.end_absence(match_id=seat.match_id, role=seat.role, since=last_seen_at)
-    if silence > SPARE_WITHIN:
+    if timezone.now() - last_seen_at > SPARE_WITHIN:
         people.touch(seat.enrolment_id)
     return True

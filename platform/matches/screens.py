@@ -201,6 +201,8 @@ def render_screen(
     pay_note: str = "",
     shared: SharedContent | None = None,
     lost: Mapping[Role, int] | None = None,
+    asking: Mapping[Role, int] | None = None,
+    begun: bool = True,
 ) -> str:
     """Return the game as `role` sees it now, with its forms if it is asked, or else whom it waits for.
 
@@ -210,14 +212,21 @@ def render_screen(
     Args:
         pay_note: how the bonus follows from several matches.
         lost: the others who have lost the connection, with the seconds for which the game still waits.
+        asking: the others whose question has paused their clock, with the seconds that the pause may last.
+        begun: whether anyone may move yet; not during a chat before play.
     """
     waiting = play.waiting_for()
     shared = shared or SharedContent.of(play, Disclosure(play.game))
-    waits_for = tuple(agent for agent in shared.waits_for if agent.role != role)
+    waits_for = tuple(agent for agent in shared.waits_for if agent.role != role and begun)
     blocks = view_for(play, role)
     absence = (absences or {}).get(role, {})
-    visible_forms = () if play.abandoned or "agent" in absence else forms.shown_forms(play, role)
+    visible_forms = () if play.abandoned or "agent" in absence or not begun else forms.shown_forms(play, role)
     open_forms = [forms.bind(form, posted, errors) for form in visible_forms]
+    awaited = shared.awaited
+    if not begun:
+        awaited = _("You can talk now. The game begins after that.")
+    elif len(waiting) == 1 and [agent.role for agent in waits_for] == list(waiting):
+        awaited = ""
     context = {
         "play": play,
         "role": role,
@@ -231,8 +240,8 @@ def render_screen(
         "waits_for": waits_for,
         "seats": shared.seats,
         "others": shared.disclosure.others(role),
-        "absent": shared.disclosure.absent(lost or {}),
-        "awaited": "" if [agent.role for agent in waits_for] == list(waiting) and len(waiting) == 1 else shared.awaited,
+        "absent": shared.disclosure.absent(lost or {}, asking or {}),
+        "awaited": awaited,
         "others_answer_too": play.turn is not None and len(play.turn.forms) > 1 and play.turn.closes == "all",
         "must_say_so": must_say_so(absence),
         "meanwhile": meanwhile_text(absence, is_asked=bool(open_forms)),
@@ -379,9 +388,9 @@ def frame(
     """Return what a page is sent: the screen and the data for its clock.
 
     `last` is the newest event's number, `answering` the open question's (or null), `remaining` the
-    seconds until its time is up, `extended` whether the extra time is running, `absence_left` the seconds of the
-    role's absence budget that are left, `awaits` the questions that agents have to answer before the role is asked
-    again, by role, and `waited` for how many seconds.
+    seconds until its time is up, `held` for how many seconds a question may pause it before, `extended` whether the
+    extra time is running, `absence_left` the seconds of the role's absence budget that are left, `awaits` the questions
+    that agents have to answer before the role is asked again, by role, and `waited` for how many seconds.
     """
     with override(match.language):
         play = match.play()
@@ -392,7 +401,10 @@ def frame(
 def _frame(
     match: Match, play: Play, role: Role, shared: SharedContent, **typed: Mapping[str, Any] | None
 ) -> dict[str, Any]:
-    turn, uptime = match.asked_turn(role), match.uptime(timezone.now())
+    now = timezone.now()
+    uptime, begun = match.uptime(now), match.has_begun(now)
+    turn = match.asked_turn(role) if begun else None
+    asking = match.asking(uptime.now)
     agent_turns = [open_turn for open_turn in _shown_agent_turns(match, shared.disclosure) if open_turn.role != role]
     return {
         "type": "screen",
@@ -405,10 +417,13 @@ def _frame(
             pay_note=match.pay_note(),
             shared=shared,
             lost={other: seconds for other, seconds in match.lost(uptime).items() if other != role},
+            asking={other: seconds for other, seconds in asking.items() if other != role},
+            begun=begun,
             **typed,
         ),
         "answering": turn.answering if turn else None,
         "remaining": match.seconds_left(turn, uptime) if turn else None,
+        "held": asking.get(role, 0),
         "extended": turn.extended if turn else False,
         "over": play.over,
         "absence_left": match.absence_left(role, uptime),

@@ -23,10 +23,11 @@ from games.interface import MoveData, Role
 from games.play import Play, script_move
 from llm_agents.agent import spec_of
 from llm_agents.match import roles_to_ask
-from matches import absences
+from matches import absences, chat
 from matches.change import Change, OnPage
 from matches.errors import Stale
 from matches.models import Match, Seat, cache_players, line_up_in
+from matches.sending import Sender
 from matches.turns import OpenTurn
 from opponents.agents import NO_ANSWER_SUFFIX, Agent, draw_lineup
 from participants import services as people
@@ -134,11 +135,13 @@ def open_match(
     texts: Mapping[str, Any] | None = None,
     timers: Mapping[str, Any] | None = None,
     budget_of: str = "",
+    shown_to: Role | None = None,
 ) -> Match:
     """Seat the players and open their first turn.
 
     Args:
         budget_of: what its models' calls are charged to, such as "study:trust-1".
+        shown_to: the participant whose page shows the first question now, if it is theirs.
 
     Raises:
         GameError: the configuration is not playable.
@@ -176,10 +179,14 @@ def open_match(
     change = Change.opening(match, play, events, line_up.agents)
     if match.driven:
         _let_scripts_play(change)
+    if shown_to is not None and shown_to in change.turns:
+        change.mark_shown(shown_to, change.now)
     change.create()
     Seat.objects.bulk_create(seats)
     cache_players(match, configured, line_up._replace(match_id=match.pk))
     change.write()
+    if match.chat() is not None:
+        transaction.on_commit(lambda: chat.queue_models(match))
     return match
 
 
@@ -196,6 +203,7 @@ def submit_move(
     on_page: OnPage | None = None,
     replaces: int | None = None,
     scripts_after: int | None = None,
+    sender: Sender | None = None,
 ) -> MoveResult:
     """Make one move, whether from a screen, an agent or the clock.
 
@@ -209,12 +217,16 @@ def submit_move(
         on_page: what the participant saw, tried and confirmed on the page before the move.
         replaces: the number of the participant's sealed move in whose place this one counts.
         scripts_after: how many moves scripts may make after it in the same transaction; by default MOST_AT_ONCE.
+        sender: the page that sends the move, if it was not heard just before.
 
     Raises:
+        NotHeard: the page must be heard first; nothing changed.
         Stale: the turn is no longer open, its time is up, or an agent answers it; nothing changed.
         Refused: the move is not allowed; nothing changed.
     """
-    change = Change.begin(match_id)
+    change = Change.begin(match_id, sender)
+    if not change.match.has_begun(change.now):
+        raise Stale(_("The game has not begun yet."))
     if replaces is not None:
         _reopen(change, role, replaces)
     play = change.play
@@ -548,6 +560,38 @@ def pause_turn(*, match_id: int, role: Role) -> int:
     change.pause(role, seconds)
     change.write()
     return seconds
+
+
+@transaction.atomic
+def hold_turn(*, match_id: int, role: Role, asked_at: datetime) -> bool:
+    """Pause the clock of the role's open turn for a question to the researchers; return whether it was running.
+
+    One question pauses clocks for `help_seconds` of the timers, and no turn is paused longer in total.
+    """
+    change = Change.begin(match_id)
+    turn, most = change.turns.get(role), float(change.match.timers.get("help_seconds", 0))
+    if turn is None or turn.by_agent or most <= 0 or turn.limit(change.uptime) <= change.now:
+        return False
+    if turn.held_until is not None:
+        if turn.hold_left(change.now) > 0:
+            return False
+        change.release(role)
+        turn = change.turns[role]
+    until = min(asked_at + timedelta(seconds=most), change.now + timedelta(seconds=most - turn.held))
+    if until <= change.now:
+        return False
+    change.hold(role, until)
+    change.write()
+    return True
+
+
+@transaction.atomic
+def release_turn(*, match_id: int, role: Role) -> None:
+    """Let the clock of the role's open turn run again, if a question had paused it."""
+    change = Change.begin(match_id)
+    if role in change.turns and change.turns[role].held_until is not None:
+        change.release(role)
+        change.write()
 
 
 @transaction.atomic

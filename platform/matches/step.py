@@ -13,7 +13,7 @@ from django.utils.translation import gettext_lazy as _
 from games import registry
 from games.errors import GameError
 from games.interface import Role
-from matches import screens, services
+from matches import chat, screens, services
 from matches.absences import has_lost_connection, is_answered_for, is_away, is_replaced
 from matches.change import extension_seconds
 from matches.models import Match, Seat
@@ -63,14 +63,15 @@ class MatchStep(Step):
         if self.slow and not seats.exists():
             services.prepare(game=self.step["game"], config=self.step["config"], seed=self.seed)
 
-    def enter(self) -> None:
-        """Open the match on the first visit."""
-        if self.seat() is not None:
+    def enter(self, *, first: bool) -> None:
+        """Open the match on the first visit, unless the lobby has opened it."""
+        opens_here = first and "seed" in self.step
+        if not opens_here and self.seat() is not None:
             return
         seed = self.seed
         players = _agents(self.step, seed)
         players[self.step["role"]] = services.Player(enrolment=self.enrolment, step=self.enrolment.position)
-        services.open_match(
+        match = services.open_match(
             game=self.step["game"],
             config=self.step["config"],
             players=players,
@@ -79,7 +80,9 @@ class MatchStep(Step):
             texts=self.step.get("texts"),
             timers=self.step.get("timers"),
             budget_of=self.step.get("budget_of", ""),
+            shown_to=self.step["role"],
         )
+        self._seat = Seat(match=match, role=self.step["role"], enrolment=self.enrolment, step=self.enrolment.position)
 
     def state_now(self) -> State:
         """Return the waiting state while someone else has to move."""
@@ -133,7 +136,8 @@ class MatchStep(Step):
             services.come_back(match_id=match.pk, role=seat.role)
             match.refresh_from_db()
         frame = screens.frame(match, seat.role, posted=self.posted, errors=self.errors)
-        if frame["answering"] is not None:
+        turn = match.asked_turn(seat.role)
+        if turn is not None and turn.answering == frame["answering"] and turn.shown_at is None:
             services.mark_shown(
                 match_id=match.pk,
                 role=seat.role,
@@ -148,6 +152,7 @@ class MatchStep(Step):
             "instructions": to_html(game.instructions(seat.role, match.texts.get("instructions"))),
             "called": names_in(match, seat.role, own_name=self.enrolment.display_name),
             "extension": extension_seconds(match),
+            **chat.page(match, seat.role),
         }
 
     def clock(self) -> Mapping[str, Any] | None:
@@ -155,7 +160,8 @@ class MatchStep(Step):
         turn = seat.match.asked_turn(seat.role) if seat is not None else None
         if seat is None or turn is None:
             return None
-        return {"remaining": seat.match.seconds_left(turn), "extended": turn.extended}
+        held = round(turn.hold_left(timezone.now()))
+        return {"remaining": seat.match.seconds_left(turn), "held": held, "extended": turn.extended}
 
     def pause(self) -> int:
         seat = self.seat()

@@ -3,13 +3,19 @@ import uuid
 from celery import shared_task
 from celery.signals import worker_ready, worker_shutdown
 
-from matches import agents, leases, sweeps
+from matches import agents, leases, speaking, sweeps
 
 
 @shared_task(name="matches.play_turn")
 def play_turn(match_uid: str, role: str, answering: int) -> None:
     """Answer an agent's turn; a thinking agent continues after this task has ended."""
     agents.begin_turn(match_uid=uuid.UUID(match_uid), role=role, answering=answering)
+
+
+@shared_task(name="matches.speak")
+def speak(match_id: int) -> None:
+    """Let the models of a match look whether they want to write in its chat."""
+    speaking.begin(match_id)
 
 
 @shared_task(name="matches.sweep")

@@ -32,6 +32,12 @@ class OpenTurn:
     clock_from: datetime | None = None
     paused: bool = False
     """Whether it was extended once for reporting a problem."""
+    held_from: datetime | None = None
+    held_until: datetime | None = None
+    """While a question to the researchers pauses the clock: from when, and until when at most, which the deadline
+    already includes."""
+    held: float = 0
+    """Seconds of earlier such pauses of this turn."""
     refused: int = 0
     """The number of refused attempts."""
     warned: tuple[str, ...] = ()
@@ -40,6 +46,10 @@ class OpenTurn:
     def limit(self, uptime: Uptime) -> datetime:
         """Return the deadline, extended by our outages."""
         return uptime.extended(self.clock_from or self.opened_at, self.deadline)
+
+    def hold_left(self, now: datetime) -> float:
+        """Return for how many more seconds the clock may be paused."""
+        return 0.0 if self.held_until is None else max(0.0, (self.held_until - now).total_seconds())
 
     def as_json(self) -> dict[str, Any]:
         return {
@@ -51,6 +61,9 @@ class OpenTurn:
             "shown_at": self.shown_at.isoformat() if self.shown_at else None,
             **({"clock_from": self.clock_from.isoformat()} if self.clock_from else {}),
             **({"paused": True} if self.paused else {}),
+            **({"held_from": self.held_from.isoformat()} if self.held_from else {}),
+            **({"held_until": self.held_until.isoformat()} if self.held_until else {}),
+            **({"held": self.held} if self.held else {}),
             **({"refused": self.refused} if self.refused else {}),
             **({"warned": list(self.warned)} if self.warned else {}),
         }
@@ -66,14 +79,21 @@ def load(saved: Mapping[Role, Mapping[str, Any]]) -> dict[Role, OpenTurn]:
             opened_at=datetime.fromisoformat(turn["opened_at"]),
             deadline=datetime.fromisoformat(turn["deadline"]),
             extended=turn["extended"],
-            shown_at=datetime.fromisoformat(turn["shown_at"]) if turn["shown_at"] else None,
-            clock_from=datetime.fromisoformat(turn["clock_from"]) if "clock_from" in turn else None,
+            shown_at=_time(turn["shown_at"]),
+            clock_from=_time(turn.get("clock_from")),
             paused=turn.get("paused", False),
+            held_from=_time(turn.get("held_from")),
+            held_until=_time(turn.get("held_until")),
+            held=turn.get("held", 0),
             refused=turn.get("refused", 0),
             warned=tuple(turn.get("warned", ())),
         )
         for role, turn in saved.items()
     }
+
+
+def _time(saved: str | None) -> datetime | None:
+    return None if saved is None else datetime.fromisoformat(saved)
 
 
 def dump(turns: Mapping[Role, OpenTurn]) -> dict[Role, dict[str, Any]]:

@@ -2,14 +2,33 @@
 
 from __future__ import annotations
 
+import uuid
+
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect
 from django.views.decorators.http import require_http_methods
 
-from matches import forms, intake, presence, services
+from matches import chat, forms, intake, presence, services
 from matches.step import current_frame, live_seat
 from participants.models import Enrolment
 from participants.views import participant_page, refused
+
+
+@participant_page
+@require_http_methods(["GET", "POST"])
+def talk(request: HttpRequest, enrolment: Enrolment) -> HttpResponse:
+    """GET returns the chat after a message's number. POST stores a message first, or says why not."""
+    seat = live_seat(enrolment.token, request.GET.get("step", ""))
+    wants_json = request.headers.get("accept", "").startswith("application/json")
+    if seat is None or not presence.heard(seat):
+        return JsonResponse({"type": "gone"}, status=404) if wants_json else redirect(enrolment)
+    posted = request.POST if request.method == "POST" else request.GET
+    answer = chat.answer(seat, {"key": uuid.uuid4().hex, **posted.dict()} if request.method == "POST" else posted)
+    if wants_json:
+        return JsonResponse(answer)
+    return (
+        refused(request, enrolment, {"": answer["refused"]["reason"]}) if "refused" in answer else redirect(enrolment)
+    )
 
 
 @participant_page

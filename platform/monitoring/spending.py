@@ -103,4 +103,4 @@ def _caps(study: Study) -> Any:
     """Return the caps of the newest version; the usual ones before the launch."""
     version = study.latest_version()
     agents = version.agents().values() if version else ()
-    return next((agent.settings for agent in agents if not agent.scripted), DEFAULT).caps()
+    return next((agent.settings for agent in agents if agent.is_model), DEFAULT).caps()

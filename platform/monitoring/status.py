@@ -9,6 +9,8 @@ from decimal import Decimal
 import redis
 from django.utils import timezone
 
+from helping import services as help_services
+from helping.models import Message
 from monitoring import alive, charts
 from monitoring.clocks import RECENT_PERIOD, Latency, LiveMatches, budget_of, live_of, models_latency, people_latency
 from monitoring.failures import Failure, failures_of
@@ -63,6 +65,8 @@ class StudyStatus:
     preview: Preview | None
     no_worker: bool
     """Whether no worker is running, so that agents never answer."""
+    questions: list[Message]
+    """What participants have asked and nobody has answered yet, the oldest first."""
     outages: list[Interval]
     """When participants could not be served lately, the latest first."""
 
@@ -94,6 +98,7 @@ def status_of(study: Study, window: Window) -> StudyStatus:
         over_cap=faults.failure_cap(study) if faults.over_its_cap(study) else None,
         currency=version.plan.pay.currency if version else "",
         no_worker=_no_worker(),
+        questions=help_services.open_questions_of(study),
         outages=_recent_outages() if people.live or study.status != Study.Status.CLOSED else [],
         waiting=waiting([study.slug]).get(study.slug),
         cell_map=charts.cell_map(people.cells) if len(people.cells) > MAX_CELLS_LISTED else None,

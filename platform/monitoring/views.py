@@ -12,16 +12,20 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import get_object_or_404
 from django.template.response import TemplateResponse
 from django.urls import reverse
+from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_POST
 
 from audit.actions import Action
+from helping import services as help_services
+from helping.models import MAX_CHARACTERS as LONGEST_MESSAGE
 from matches.models import Match
 from monitoring import services
 from monitoring.people import WINDOWS, Window, shortest_window
 from monitoring.status import status_of
 from rights.admin import trail
+from rights.parts import user_of
 from rights.roles import Role
 from studies import recruiting
 from studies.models import Study
@@ -110,6 +114,38 @@ def end_match(request: HttpRequest, study: Study) -> HttpResponse:
     return _run(request, study, end, Action.MATCH_ENDED, message)
 
 
+@require_POST
+@of_study(role=Role.EDITOR)
+def write(request: HttpRequest, study: Study) -> HttpResponse:
+    """Write to one participant, those of a match, or everybody in the study; `to` is as in `helping.services`."""
+
+    def send(_study: Study) -> dict[str, Any]:
+        try:
+            recipients = help_services.Recipients.read(study, request.POST.get("to", ""))
+            text = request.POST.get("text", "")
+            number = help_services.write(recipients=recipients, author=user_of(request), text=text)
+        except help_services.NotSent as refusal:
+            raise services.NotDone(str(refusal)) from None
+        return {"to": str(recipients.audience), "participants": number}
+
+    return _run(request, study, send, Action.WROTE, _("Your message has been sent."))
+
+
+@require_POST
+@of_study(role=Role.EDITOR)
+def close_question(request: HttpRequest, study: Study) -> HttpResponse:
+    """Close a participant's questions without an answer."""
+
+    def close(_study: Study) -> None:
+        try:
+            person = help_services.Recipients.read(study, f"person:{request.POST.get('enrolment', '')}")
+        except help_services.NotSent:
+            raise services.NotDone(_("There is no such participant.")) from None
+        help_services.close_questions(list(person.enrolments.values_list("pk", flat=True)), timezone.now())
+
+    return _run(request, study, close, Action.WROTE, _("The question is closed."))
+
+
 def _is_key(text: str | None) -> bool:
     return bool(text) and str(text).isascii() and str(text).isdigit() and len(str(text)) < 19
 
@@ -139,6 +175,7 @@ def _status_context(request: HttpRequest, study: Study) -> dict[str, Any]:
         "windows": [("hours", _("3 hours")), ("day", _("1 day")), ("weeks", _("3 weeks"))],
         "may_change": _study_admin().has_change_permission(request, study),
         "most_characters": services.MAX_CHARACTERS,
+        "longest_message": LONGEST_MESSAGE,
     }
 
 

@@ -16,19 +16,20 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from games.interface import Game, Json, Role
 from games.words import gettext as _
-from llm_agents.agent import BY_RULES, is_scripted, parse_spec
+from llm_agents.agent import BY_RULES, is_model, is_scripted, parse_spec
 from llm_agents.errors import AgentError
 from opponents.endpoints import refresh_if_old
 from plans.agents import MAX_SECONDS, PERSON
 from plans.asking import DEFAULT, AgentSettings, settings_of
 from plans.seats import Seats
+from programs.turns import missing_program
 
 
 class Agent(BaseModel):
-    """A model or scripted player with its settings.
+    """A model, scripted player or researcher's own program with its settings.
 
     Attributes:
-        spec: "script:NAME" or "ENDPOINT:MODEL".
+        spec: "script:NAME", "program:NAME" or "ENDPOINT:MODEL".
         delay: seconds to wait before answering.
     """
 
@@ -47,6 +48,11 @@ class Agent(BaseModel):
     def scripted(self) -> bool:
         """Whether a script plays, whatever has become of the endpoints since."""
         return is_scripted(self.spec)
+
+    @property
+    def is_model(self) -> bool:
+        """Whether a model of an endpoint plays, whose calls cost money."""
+        return is_model(self.spec)
 
     @property
     def specs(self) -> tuple[str, ...]:
@@ -82,6 +88,8 @@ class Agent(BaseModel):
             parse_spec(self.spec, game)
         except AgentError as error:
             problems["spec"] = str(error)
+        if reason := missing_program(self.specs):
+            problems["spec"] = reason
         if reason := self.settings.tools_problem(self.spec, game):
             problems["plain_tools"] = reason
         return {**problems, **self.settings.check(game)}

@@ -8,13 +8,14 @@ from django.core.cache import cache
 from django.utils.translation import gettext as _
 from django.views.decorators.debug import sensitive_variables
 
-from llm_agents.agent import is_scripted, spec_of
+from llm_agents.agent import is_model, spec_of
 from llm_agents.endpoints import PRESETS, Endpoint, endpoint, endpoint_exists
 from llm_agents.errors import AgentError
 from llm_agents.pricing import PRICES
 from opponents.agents import Agent, agent_problem
 from opponents.apart import answer_from
 from opponents.endpoints import MEMORY
+from programs.turns import missing_program
 
 TIMEOUT_SECONDS = 4.0
 CACHE_SECONDS = 300
@@ -32,7 +33,7 @@ def usable_endpoints() -> list[tuple[str, str]]:
 def retired_problem(specs: Iterable[str]) -> str:
     """Return why a new agent cannot be one of these models; empty if none of their endpoints is retired."""
     for spec in specs:
-        stored = None if is_scripted(spec) else MEMORY.get(spec_of(spec).kind)
+        stored = None if not is_model(spec) else MEMORY.get(spec_of(spec).kind)
         if stored is not None and stored.retired:
             return _("The endpoint “{name}” is retired. Choose a model of another one.").format(name=stored.name)
     return ""
@@ -43,8 +44,8 @@ def why_unusable(spec: str) -> str:
 
     A key in the environment may be known to the workers alone, so its absence here says nothing.
     """
-    if is_scripted(spec):
-        return ""
+    if not is_model(spec):
+        return missing_program([spec])
     name = spec_of(spec).kind
     if not endpoint_exists(name):
         return _("The endpoint “{name}” no longer exists.").format(name=name)

@@ -252,7 +252,10 @@ class Call(models.Model):
         _("cost"), max_digits=12, decimal_places=6, null=True, help_text=_("US dollars; empty if the price is unknown")
     )
     purpose = models.CharField(
-        _("purpose"), max_length=10, default="move", help_text=_("move, plan, belief, replan, look, note or judge")
+        _("purpose"),
+        max_length=10,
+        default="move",
+        help_text=_("move, plan, belief, replan, look, note, judge or chat"),
     )
     answer = models.TextField(
         _("answer"), null=True, help_text=_("the raw text, as in the record, stored separately for speed")

@@ -27,6 +27,7 @@ def record_calls(
     prices: PriceList = LISTED,
     budget_of: str = "",
     played: bool = True,
+    payer: Payer | None = None,
 ) -> int | None:
     """Record every call made for one turn, with its cost, and release what was reserved for it.
 
@@ -34,6 +35,7 @@ def record_calls(
         answering: the event answered, for calls that do not name one themselves.
         budget_of: the label of the budget, such as "study:trust-1"; `spending.spent_by_label` sums by it.
         played: False if the answer's move is not made yet; `mark_played` records it later.
+        payer: for whom the calls were reserved, if not for the turn.
 
     Returns:
         The primary key of the last call whose answer is a move; None if there is none.
@@ -56,8 +58,9 @@ def record_calls(
         )
         for call in calls
     )
-    for number in {call.answering or answering for call in calls}:
-        release(Payer(match_uid, role, number, budget_of))
+    payers = {Payer(match_uid, role, call.answering or answering, budget_of) for call in calls}
+    for reserved in payers if payer is None else [payer]:
+        release(reserved)
     moves = (call for call in reversed(recorded) if call.outcome in _MOVES and call.purpose == "move")
     return next((call.pk for call in moves), None)
 

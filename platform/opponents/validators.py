@@ -10,7 +10,7 @@ from django.core.exceptions import ValidationError
 from django.utils.translation import gettext as _
 from pydantic import ValidationError as BadValues
 
-from llm_agents.agent import SCRIPT
+from llm_agents.agent import PROGRAM, SCRIPT
 from llm_agents.endpoints import Price
 from llm_agents.scrubbing import without_key
 from sealing.addresses import check_address, is_private
@@ -21,10 +21,11 @@ MAX_PRICES = 500
 
 
 def validate_name(name: str) -> None:
-    """Refuse the names reserved for scripted players: agents are called "NAME:MODEL" or "script:NAME"."""
-    if name == SCRIPT:
+    """Refuse reserved names: agents are called "NAME:MODEL", "script:NAME" or "program:NAME"."""
+    if name in (SCRIPT, PROGRAM):
+        reserved_for = _("scripted players") if name == SCRIPT else _("researchers' own programs")
         raise ValidationError(
-            _("“%(name)s” is reserved for scripted players. Choose another name."), params={"name": name}
+            _("“%(name)s” is reserved for %(what)s. Choose another name."), params={"name": name, "what": reserved_for}
         )
 
 

@@ -12,7 +12,6 @@ from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 
 from participants.markdown import to_html
-from participants.models import Visit
 from participants.states import State
 from participants.steps import Step, StepRefused, register
 
@@ -42,7 +41,7 @@ class Page(Step):
         return bool(self.step.get("before_game", True))
 
     def seconds_left(self) -> int:
-        visit = Visit.objects.filter(enrolment=self.enrolment, position=self.enrolment.position).first()
+        visit = self.enrolment.visit(self.enrolment.position)
         shown = (timezone.now() - visit.shown_at).total_seconds() if visit else 0.0
         return max(0, math.ceil(self.step.get("seconds", 0) - shown))
 

@@ -26,7 +26,8 @@ from recruiters.uploads import LARGEST, BadFile
 from rights import parts
 from rights.admin import PartAdmin
 from rights.roles import Role
-from studies.admin.acts import Act, Desk, Given
+from studies.acts import Act, Given
+from studies.admin.acts import Desk
 from studies.models import Study
 
 _SHOWN = 100

@@ -7,7 +7,7 @@ class PanelsConfig(AppConfig):
     verbose_name = _("panels")
 
     def ready(self) -> None:
-        from panels import leaving, parts, paying, recruiting  # noqa: F401  (they register themselves)
+        from panels import leaving, parts, paying, recruiting  # noqa: F401  (some register themselves)
         from panels.arriving import arrive
         from panels.models import KIND
         from recruiters import arrivals
@@ -15,4 +15,4 @@ class PanelsConfig(AppConfig):
 
         parts.declare()
         register(recruiting.find)
-        arrivals.register(KIND, _("a panel, described without code"), arrive)
+        arrivals.register(KIND, _("a panel, described without code"), arrive, leaving.to_panel)

@@ -41,8 +41,7 @@ _NO_PANEL = gettext_lazy("This study is not open yet")
 def arrive(study: str, link: Mapping[str, str]) -> Arrival:
     """Return the arrival described by a panel's link.
 
-    Raises:
-        IncompleteLink, RepeatedParameter, ForgedLink, ExpiredLink; EntryRefused without a panel or an invitation
+    Raise IncompleteLink, RepeatedParameter, ForgedLink or ExpiredLink; EntryRefused without a panel or an invitation.
     """
     panel = Panel.objects.select_related("study").filter(study__slug=study).first()
     if panel is None:

@@ -14,13 +14,11 @@ from participants import returning
 from participants.models import Enrolment
 from participants.returning import ReturnInstructions
 from participants.states import State
-from recruiters import leaving
 from recruiters.models import Identity
 
 log = logging.getLogger(__name__)
 
 
-@leaving.register(KIND)
 def to_panel(enrolment: Enrolment, identity: Identity) -> ReturnInstructions | None:
     """Return the button or code that reports the ending to the panel; None if the researcher specified neither."""
     panel = Panel.objects.filter(study__slug=identity.study).first()

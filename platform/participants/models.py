@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import secrets
-from datetime import timedelta
+from datetime import datetime, timedelta
+from typing import NamedTuple
 
 from django.db import models
 from django.urls import reverse
@@ -14,7 +15,7 @@ from games.catalogues import SOURCE
 from participants.states import ENDED, State
 from uptime.services import has_passed, uptime
 
-_CODE_LETTERS = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"
+CODE_LETTERS = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"
 CODE_WORDS = (
     "anchor apricot avenue balcony basket beacon blanket bottle bridge button candle canyon carpet castle cedar "
     "cherry circle copper cotton crystal curtain desert donkey dragon eagle ember falcon feather forest fountain "
@@ -32,7 +33,7 @@ def new_token() -> str:
 
 def new_code() -> str:
     """Return a code that is easy to copy by hand, without letters that look alike."""
-    return "".join(secrets.choice(_CODE_LETTERS) for _ in range(10))
+    return "".join(secrets.choice(CODE_LETTERS) for _ in range(10))
 
 
 def new_pseudonym() -> str:
@@ -47,12 +48,28 @@ def new_code_word() -> str:
     return secrets.choice(CODE_WORDS)
 
 
+class Visit(NamedTuple):
+    """When a step was first shown to a participant and when it was answered."""
+
+    position: int
+    kind: str
+    shown_at: datetime
+    answered_at: datetime | None
+
+
 class Enrolment(models.Model):
     """One participant's record of one study: the steps and the position in them.
 
     The steps are frozen when the participant arrives, so later edits of the study don't change them.
     A step is plain data with a `kind`; `participants.steps` defines what each kind does. One with a `show_if`
-    (`plans.conditions`) is judged when it is reached: `shown` says whether it is part of the path.
+    (`games.conditions`) is judged when it is reached: `shown` says whether it is part of the path.
+
+    Attributes:
+        page_times: of each step that was shown, by position: when first, and when it was answered (`visits` reads it).
+            In this row, as the next two, so that no page costs a second statement.
+        may_ask: may write to the researchers.
+        has_unread: has not read everything that the researchers wrote.
+        state_shown: the state from when the current step's page is shown; empty: it is already in `state`.
     """
 
     pseudonym = models.CharField(_("pseudonym"), max_length=40, unique=True, default=new_pseudonym)
@@ -60,6 +77,10 @@ class Enrolment(models.Model):
     state = models.CharField(_("state"), max_length=20, choices=State.choices, default=State.ARRIVED)
     steps = models.JSONField(_("steps"), default=list)
     position = models.PositiveSmallIntegerField(_("position"), default=0)
+    page_times = models.JSONField(default=dict, editable=False)
+    state_shown = models.CharField(max_length=20, blank=True, editable=False)
+    may_ask = models.BooleanField(default=False, editable=False)
+    has_unread = models.BooleanField(default=False, editable=False)
     display_name = models.CharField(_("display name"), max_length=30, blank=True)
     code_word = models.CharField(_("code word"), max_length=30, default=new_code_word)
     completion_code = models.CharField(_("completion code"), max_length=20, default=new_code)
@@ -104,6 +125,27 @@ class Enrolment(models.Model):
         """The participant's current step; None when all are done."""
         return self.steps[self.position] if self.position < len(self.steps) else None
 
+    @property
+    def visits(self) -> list[Visit]:
+        """The participant's visits to steps, by position."""
+        return [
+            Visit(position, self.steps[position]["kind"], times[0], times[1] if len(times) > 1 else None)
+            for position, times in sorted(
+                (int(position), [datetime.fromisoformat(time) for time in times])
+                for position, times in self.page_times.items()
+            )
+        ]
+
+    def visit(self, position: int) -> Visit | None:
+        """Return the visit to the step at this position; None if it was not shown."""
+        return next((visit for visit in self.visits if visit.position == position), None)
+
+    def mark_answered(self, position: int) -> None:
+        """Record that the step was answered now, if it was shown and not answered before; the caller saves it."""
+        times = self.page_times.get(str(position), [])
+        if len(times) == 1:
+            times.append(timezone.now().isoformat())
+
     def get_absolute_url(self) -> str:
         return reverse("participants:page", args=[self.token])
 
@@ -124,19 +166,6 @@ class Enrolment(models.Model):
 
     def recently_seen(self, within: timedelta = timedelta(seconds=60)) -> bool:
         return timezone.now() - self.last_seen_at < within
-
-
-class Visit(models.Model):
-    """When a step was first shown to a participant and when it was answered."""
-
-    enrolment = models.ForeignKey(Enrolment, models.CASCADE, related_name="visits")
-    position = models.PositiveSmallIntegerField()
-    kind = models.CharField(max_length=20)
-    shown_at = models.DateTimeField(default=timezone.now)
-    answered_at = models.DateTimeField(null=True)
-
-    class Meta:
-        constraints = [models.UniqueConstraint(fields=["enrolment", "position"], name="one_visit_per_step")]
 
 
 class ProblemReport(models.Model):

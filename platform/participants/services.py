@@ -4,22 +4,33 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
-from django.db import transaction
+from django.db import connection, transaction
 from django.utils import timezone
 from django.utils.translation import override
 
 from participants import steps
-from participants.models import Enrolment, ProblemReport, Visit
+from participants.models import Enrolment, ProblemReport
 from participants.signals import consented, enrolment_ended
 from participants.states import State
 from participants.values import values_at, values_of
 from plans.conditions import Condition
 
-SEEN_EVERY = timedelta(seconds=5)
-"""How exactly it is recorded when a participant was last seen."""
+_COLUMNS = ", ".join(str(field.column) for field in Enrolment._meta.concrete_fields)
+_EARLIEST = {
+    "postgresql": "jsonb_build_object(position::text, jsonb_build_array(%s::text)) || page_times",
+    "sqlite": "json_patch(json_object(CAST(position AS TEXT), json_array(%s)), page_times)",
+}
+_MARK_SHOWN = {
+    vendor: f"""
+UPDATE participants_enrolment SET last_seen_at = %s, page_times = {earliest}, state_shown = '',
+state = CASE WHEN state_shown = '' THEN state ELSE state_shown END
+WHERE {{column}} = %s AND ended_at IS NULL RETURNING {{columns}}
+"""
+    for vendor, earliest in _EARLIEST.items()
+}
 
 log = logging.getLogger(__name__)
 
@@ -29,26 +40,14 @@ def locked(enrolment_id: int) -> Enrolment:
     return Enrolment.objects.select_for_update().get(pk=enrolment_id)
 
 
-def prepare_steps(enrolment: Enrolment) -> None:
-    """Let the current step and the next one do their slow work before any row is locked; end an expired enrolment."""
-    if enrolment.ended:
+def prepare_step(enrolment: Enrolment) -> None:
+    """Let the current step do its slow work before any row is locked; end an expired enrolment."""
+    if enrolment.ended or enrolment.step is None:
         return
     if enrolment.expired:
         _end_if_expired(enrolment.pk)
         return
-    for position, step in _enterable(enrolment):
-        step.prepare(position)
-
-
-def _enterable(enrolment: Enrolment) -> list[tuple[int, steps.Step]]:
-    """Return the steps that one request may enter, with their positions: the current one and those that may be next."""
-    enterable = []
-    for position, step in enumerate(enrolment.steps[enrolment.position :], start=enrolment.position):
-        if step.get("shown", True):
-            enterable.append((position, steps.step_object(enrolment, step)))
-            if position > enrolment.position and not _is_undecided(step):
-                break
-    return enterable
+    steps.step_object(enrolment, enrolment.step).prepare(enrolment.position)
 
 
 def _is_undecided(step: Mapping[str, Any]) -> bool:
@@ -107,21 +106,14 @@ class Unprepared(Exception):
         self.enrolment = enrolment
 
 
-def _lock_current(enrolment_id: int | None, token: str, prepared: bool) -> Enrolment:
+def _locked(enrolment_id: int | None, token: str) -> Enrolment:
     """Return the enrolment under its row lock.
 
     Raises:
         Enrolment.DoesNotExist: there is no enrolment with this token.
-        Unprepared
     """
-    if enrolment_id is not None:
-        return locked(enrolment_id)
-    enrolment = Enrolment.objects.select_for_update().get(token=token)
-    if not prepared and not enrolment.ended:
-        is_expired = enrolment.expired
-        if is_expired or any(step.slow for _position, step in _enterable(enrolment)):
-            raise Unprepared(enrolment)
-    return enrolment
+    enrolments = Enrolment.objects.select_for_update()
+    return enrolments.get(token=token) if enrolment_id is None else enrolments.get(pk=enrolment_id)
 
 
 def answer_step(
@@ -139,7 +131,7 @@ def answer_step(
 
     Args:
         enrolment_id, token: identify the enrolment; give one of them.
-        prepared: if False, raise Unprepared when the steps have slow work to do first, or the time limit has passed.
+        prepared: if False, raise Unprepared when the time limit has passed.
 
     Raises:
         Enrolment.DoesNotExist, Unprepared
@@ -147,7 +139,9 @@ def answer_step(
     """
     try:
         with transaction.atomic():
-            enrolment = _lock_current(enrolment_id, token, prepared)
+            enrolment = _locked(enrolment_id, token)
+            if not prepared and not enrolment.ended and enrolment.expired:
+                raise Unprepared(enrolment)
             if enrolment.step is not None and enrolment.position == position:
                 if enrolment.ended:
                     _leave_result(enrolment)
@@ -179,17 +173,16 @@ def _take_answer(enrolment: Enrolment, data: Mapping[str, str]) -> None:
     enrolment.last_seen_at = timezone.now()
     if enrolment.ended or not step.ends_with_answer:
         return
-    Visit.objects.filter(enrolment=enrolment, position=position, answered_at=None).update(answered_at=timezone.now())
+    enrolment.mark_answered(position)
     enrolment.position = _judge(enrolment)
     enrolment.refusal = None
     if enrolment.step is None:
         end(enrolment, State.COMPLETED)
         return
-    next_step = steps.step_object(enrolment, enrolment.step)
-    enrolment.state = step.done_state or next_step.state
-    changed = ["position", "state", "last_seen_at", "refusal", "display_name"]
-    enrolment.save(update_fields=changed if enrolment.steps is original_steps else [*changed, "steps"])
-    next_step.enter()
+    enrolment.state_shown = steps.step_object(enrolment, enrolment.step).state
+    enrolment.state = step.done_state or enrolment.state_shown
+    changed = ["position", "state", "state_shown", "page_times", "last_seen_at", "refusal", "display_name"]
+    enrolment.save(update_fields=changed if enrolment.steps is original_steps else [*changed, "steps", "may_ask"])
 
 
 def result_step(enrolment: Enrolment) -> steps.Step | None:
@@ -237,25 +230,37 @@ def show_step(
 
     Args:
         enrolment_id, token: identify the enrolment; give one of them.
-        prepared: as for `answer_step`.
+        prepared: as for `answer_step`; also when the step has slow work to do first.
 
     Raises:
         Enrolment.DoesNotExist, Unprepared
     """
-    enrolment = _lock_current(enrolment_id, token, prepared)
-    if enrolment.ended or enrolment.step is None:
+    now = timezone.now()
+    enrolment = _marked_as_shown(enrolment_id, token, now)
+    if enrolment is None:
+        enrolment = _locked(enrolment_id, token)
         return enrolment, result_step(enrolment)
+    assert enrolment.step is not None
     step = steps.step_object(enrolment, enrolment.step)
-    step.enter()
+    if not prepared and (enrolment.expired or step.slow):
+        raise Unprepared(enrolment)
+    step.enter(first=enrolment.page_times[str(enrolment.position)] == [now.isoformat()])
     if enrolment.ended:
         return enrolment, None
-    state, now = step.state_now(), timezone.now()
-    if state != enrolment.state or now - enrolment.last_seen_at > SEEN_EVERY:
-        enrolment.state, enrolment.last_seen_at = state, now
-        enrolment.save(update_fields=["last_seen_at", "state"])
-    visit = Visit(enrolment=enrolment, position=enrolment.position, kind=step.kind)
-    Visit.objects.bulk_create([visit], ignore_conflicts=True)  # only the first visit counts
+    if (state := step.state_now()) != enrolment.state:
+        enrolment.state = state
+        enrolment.save(update_fields=["state"])
     return enrolment, step
+
+
+def _marked_as_shown(enrolment_id: int | None, token: str, now: datetime) -> Enrolment | None:
+    """Lock, mark and return an enrolment that has not ended, in one statement: its step's page is shown now."""
+    column, value = ("id", enrolment_id) if enrolment_id is not None else ("token", token)
+    marked = Enrolment.objects.raw(
+        _MARK_SHOWN[connection.vendor].format(columns=_COLUMNS, column=column),
+        [connection.ops.adapt_datetimefield_value(now), now.isoformat(), value],
+    )
+    return next(iter(marked), None)
 
 
 def end(enrolment: Enrolment, state: State) -> None:
@@ -294,7 +299,7 @@ def complete_if_last(enrolment: Enrolment) -> None:
     """
     if not enrolment.ended and not remaining(enrolment) and is_finished(enrolment, present=False):
         _judge(enrolment)
-        Visit.objects.filter(enrolment=enrolment, position=enrolment.position).update(answered_at=timezone.now())
+        enrolment.mark_answered(enrolment.position)
         end(enrolment, State.COMPLETED)
 
 

@@ -72,8 +72,8 @@ class Step(ABC):
     def prepare(self, position: int) -> None:  # noqa: B027  (most steps need no preparation)
         """Do slow work that `enter` needs, before any row is locked; `position` is this step's in the path."""
 
-    def enter(self) -> None:  # noqa: B027  (most steps need no preparation)
-        """Called in the transaction that brings the participant here, and again on every later visit."""
+    def enter(self, *, first: bool) -> None:  # noqa: B027  (most steps need no preparation)
+        """Called on every visit, before the page is shown; `first`: it was not shown before."""
 
     def unfolded(self) -> list[dict[str, Any]] | None:
         """Return the steps that take the place of one that stands for them, when it is reached; None for all others."""

@@ -66,7 +66,7 @@ def page(request: HttpRequest, token: str) -> HttpResponse:
         try:
             return handle(request, token, prepared=False)
         except services.Unprepared as unprepared:
-            services.prepare_steps(unprepared.enrolment)
+            services.prepare_step(unprepared.enrolment)
             return handle(request, token, prepared=True)
     except Enrolment.DoesNotExist:
         return _invalid_link(request)
@@ -108,7 +108,7 @@ def _render_step(request: HttpRequest, enrolment: Enrolment, step: Step) -> Http
     if errors:
         step.posted, step.errors = posted, errors
     context = {
-        **_page_context(enrolment),
+        **page_context(enrolment),
         "step": step,
         "title": step.title,
         "position": enrolment.position,
@@ -135,7 +135,7 @@ def _render_ending(request: HttpRequest, enrolment: Enrolment) -> HttpResponse:
     instructions = return_instructions(enrolment)
     completion_code = enrolment.completion_code if ending.gives_code else ""
     context = {
-        **_page_context(enrolment),
+        **page_context(enrolment),
         "title": ending.title,
         "ending": ending,
         "return_instructions": instructions,
@@ -148,7 +148,7 @@ def _render_ending(request: HttpRequest, enrolment: Enrolment) -> HttpResponse:
     return allow_form(render(request, "participants/ending.html", context), instructions)
 
 
-def _page_context(enrolment: Enrolment) -> dict[str, Any]:
+def page_context(enrolment: Enrolment) -> dict[str, Any]:
     """Return the context of the frame around every page: the steps and the progress.
 
     A step with a condition is listed once it is known to be shown.
@@ -164,7 +164,7 @@ def _records_behaviour(enrolment: Enrolment) -> bool:
     return any(step["kind"] == "consent" and step.get("behaviour") for step in enrolment.steps[: enrolment.position])
 
 
-def _clock(enrolment: Enrolment, *, pauses: bool = False) -> dict[str, Any]:
+def clock_of(enrolment: Enrolment, *, pauses: bool = False) -> dict[str, Any]:
     """Return the current step's clock for other pages; with `pauses`, opening the page may pause it."""
     if enrolment.ended or enrolment.step is None:
         return {}
@@ -185,8 +185,8 @@ def leave(request: HttpRequest, enrolment: Enrolment) -> HttpResponse:
         _("You are not paid if you leave before the end."),
     )
     context = {
-        **_page_context(enrolment),
-        **_clock(enrolment),
+        **page_context(enrolment),
+        **clock_of(enrolment),
         "title": _("Leave the study?"),
         "pays": pay_notice,
         "finished": services.is_finished(enrolment),
@@ -203,6 +203,6 @@ def problem(request: HttpRequest, enrolment: Enrolment) -> HttpResponse:
     if request.method == "POST" and request.POST.get("text", "").strip():
         services.report_problem(enrolment_id=enrolment.pk, text=request.POST["text"].strip())
         sent = True
-    clock = _clock(enrolment, pauses=True)
-    context = {**_page_context(enrolment), **clock, "title": _("Report a problem"), "sent": sent}
+    clock = clock_of(enrolment, pauses=True)
+    context = {**page_context(enrolment), **clock, "title": _("Report a problem"), "sent": sent}
     return render(request, "participants/problem.html", context)

@@ -8,6 +8,7 @@ from functools import wraps
 from typing import Any
 from uuid import UUID
 
+from django import forms
 from django.contrib import admin, messages
 from django.core.paginator import Paginator
 from django.db import transaction
@@ -18,11 +19,12 @@ from django.shortcuts import get_object_or_404
 from django.template.response import TemplateResponse
 from django.urls import reverse
 from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
+from django.utils.translation import gettext_lazy, ngettext
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from audit.actions import Action
+from marketplaces.fields import text
 from participants.models import Enrolment
 from participants.states import State as Ending
 from paydesk import finance as files
@@ -37,14 +39,13 @@ from recruiters.models import Identity
 from rights import parts
 from rights.admin import trail
 from rights.roles import Role
+from studies.admin.acts import bound_form
 from studies.costs import shown_costs
 from studies.models import Study
 
 State = LedgerRow.State
 MAX_ROWS = 1000
 """Maximum number of rows that one click acts on."""
-SHORTEST_REASON = 20
-"""Minimum number of characters of a reason that a participant reads."""
 URGENT = (
     State.UNCLEAR, State.FAILED, State.DUE, State.APPROVED, State.SENT,
     State.CONFIRMED, State.WRITTEN_OFF, State.ELSEWHERE,
@@ -264,40 +265,62 @@ def resolve(request: HttpRequest, study: Study, uid: UUID) -> HttpResponse:
     return back_to_row
 
 
+class RejectForm(forms.Form):
+    note = text(
+        gettext_lazy("Reason"),
+        250,
+        gettext_lazy("The participant reads this, and it is stored in the journal. Don't include names."),
+        rows=3,
+        min_length=20,
+        error_messages={"min_length": gettext_lazy("Give a reason of at least 20 characters.")},
+    )
+
+
+REJECTING = (
+    gettext_lazy(
+        "Reject work only if the person clearly did not do what was asked. The study promised them pay for this ending."
+    ),
+    gettext_lazy(
+        "No recruiter is told: nothing is paid, and nothing counts against the person elsewhere. If you agreed on "
+        "other rules with a panel, tell the panel yourself."
+    ),
+    gettext_lazy(
+        "The person reads your reason on their last page. You can undo the rejection on the page “Pay”: make the "
+        "payments due again."
+    ),
+    gettext_lazy("The ledger and the audit log keep the rejection. Data are not excluded because of it."),
+)
+
+
 @require_http_methods(["GET", "POST"])
 @never_cache
 @of_study(role=Role.OWNER)
 def reject(request: HttpRequest, study: Study, enrolment: int) -> HttpResponse:
-    """Say what rejecting a person's work means at their recruiter; record it here if the recruiter has no interface."""
+    """Lead to where a person's work is rejected at their recruiter; if nowhere, ask for a reason and record it here."""
     ledger = status.rows_of(study).filter(enrolment=enrolment)
     person = get_object_or_404(Enrolment, pk__in=ledger.values("enrolment"))
     method = method_of(ledger.values_list("recruiter", flat=True)[0])
-    rejection = method.rejection(person) if method is not None and method.rejection is not None else None
-    reason, problem = _note(request).strip(), ""
-    if request.method == "POST" and rejection is None:
+    if method is not None and method.rejection is not None:
+        return HttpResponseRedirect(method.rejection(person))
+    form, problem = bound_form(RejectForm, request), ""
+    if form.is_bound and form.is_valid():
         try:
-            if len(reason) < SHORTEST_REASON:
-                message = _("Give a reason of at least {least} characters; the participant reads it.")
-                raise NotDone(message.format(least=SHORTEST_REASON))
             with transaction.atomic():
-                kept_reason = paying.scrubbed(reason, Identity.objects.filter(enrolment=person).first())
-                deciding.reject(study=study.slug, person=person, user=request.user, reason=kept_reason)
-                details = {"person": person.pseudonym, "reason": kept_reason}
+                identity = Identity.objects.filter(enrolment=person).first()
+                reason = paying.scrubbed(form.cleaned_data["note"], identity)
+                deciding.reject(study=study.slug, person=person, user=request.user, reason=reason)
+                details = {"person": person.pseudonym, "reason": reason}
                 _record(request, study, Action.REJECTED, "Rejected a participant's work.", details)
             messages.success(request, _("Rejected: {person}. Nothing is paid to them.").format(person=person))
             return _back(request, study)
         except NotDone as refusal:
             problem = str(refusal)
+    payments = [f"{one.reason}: {one.row.amount} {one.row.currency}" for one in status.shown_rows(ledger)]
     context = {
-        "person": person,
-        "ending": Ending(person.state).label,
-        "listed": status.shown_rows(ledger.order_by("reason")),
-        "rejection": rejection,
-        "problem": problem,
-        "reason": reason,
-        "shortest": SHORTEST_REASON,
-    }
-    return _page(request, study, "reject", _("Reject work"), context)
+        "about": f"{person} ({Ending(person.state).label})", "sentences": [*payments, *REJECTING], "form": form,
+        "button": _("Reject"), "harmful": True, "problem": problem, "back": reverse("paydesk:page", args=[study.pk]),
+    }  # fmt: skip
+    return _page(request, study, "admin/studies/ask.html", _("Reject work"), context)
 
 
 # ---- the form -------------------------------------------------------------------------------
@@ -387,7 +410,8 @@ def _page(request: HttpRequest, study: Study, name: str, title: str, context: di
         "may_pay": _may(request, study, Role.OWNER),
         **context,
     }
-    return TemplateResponse(request, f"admin/paydesk/{name}.html", full_context)
+    template = name if "/" in name else f"admin/paydesk/{name}.html"
+    return TemplateResponse(request, template, full_context)
 
 
 def _trail(study: Study, name: str, title: str) -> dict[str, Any]:

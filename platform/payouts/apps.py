@@ -1,5 +1,4 @@
 from django.apps import AppConfig
-from django.db.models.signals import post_migrate
 from django.utils.translation import gettext_lazy as _
 
 
@@ -8,13 +7,14 @@ class PayoutsConfig(AppConfig):
     verbose_name = _("payouts")
 
     def ready(self) -> None:
-        from audit.guard import register
+        from audit import guard
         from matches import bonus
-        from payouts import elsewhere, guard, simulated, telling  # noqa: F401  (registers itself)
+        from payouts import elsewhere, simulated, telling  # noqa: F401  (registers itself)
         from plans import pay as rules
 
         bonus.register(amount=rules.shown_bonus, line=rules.bonus_line, range=rules.bonus_range)
-        register(install=guard.install, remove=guard.remove)
+        guard.register("payouts_posting", "postings are never changed", "UPDATE", "DELETE")
+        owed = "UPDATE OF id, uid, enrolment_id, reason, amount, currency"
+        guard.register("payouts_ledgerrow", "amounts owed are never changed", owed, "DELETE")
         elsewhere.register()
         simulated.register_method()
-        post_migrate.connect(guard.install_after_migrating, sender=self)

@@ -2,7 +2,7 @@
 
 A row's state changes only together with a posting (`payouts.posting`), and the sums of postings and rows
 always agree (`payouts.books`). The database refuses to change or delete postings, to delete rows, and to
-change the amounts owed (`payouts.guard`).
+change the amounts owed (`audit.guard`).
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ class Account(models.TextChoices):
 
 
 class AppendOnly(models.QuerySet["Posting"]):
-    """Postings can only be read and added; the database enforces this too (`payouts.guard`)."""
+    """Postings can only be read and added; the database enforces this too (`audit.guard`)."""
 
     def update(self, **changes: Any) -> NoReturn:
         raise Unchangeable("Postings are never changed.")

@@ -137,21 +137,6 @@ class Payer(Protocol):
 
 
 @dataclass(frozen=True)
-class Rejection:
-    """What rejecting a person's work means at their recruiter.
-
-    Attributes:
-        rules: the recruiter's rules, as sentences for the researcher.
-        url: the page that rejects the work at the recruiter; empty if Parley alone records the rejection.
-        problem: why the recruiter does not take a rejection now; empty if it does.
-    """
-
-    rules: tuple[str, ...]
-    url: str = ""
-    problem: str = ""
-
-
-@dataclass(frozen=True)
 class PaymentMethod:
     """How the participants of one kind of recruiter are paid.
 
@@ -164,7 +149,8 @@ class PaymentMethod:
             recruiter from approved rows; "" if there is none.
         account: returns the account that pays for a study's short name, if accounts have members of their own:
             only its editors may spend its money.
-        rejection: returns how this person's work is rejected; None if the recruiter has no interface for it.
+        rejection: returns the address where this person's work is rejected, or raises `deciding.NotDone`; None if
+            Parley alone records it.
         bulk_size: how many orders its payer accepts in one request.
         approves_within: returns after how many days the recruiter itself approves the base pay of a study's
             participants; None if it does not, or if that is unknown.
@@ -175,7 +161,7 @@ class PaymentMethod:
     elsewhere: Callable[[str, str], bool] | None = None
     account: Callable[[str], Model | None] | None = None
     lists: str = ""
-    rejection: Callable[[Enrolment], Rejection] | None = None
+    rejection: Callable[[Enrolment], str] | None = None
     bulk_size: int = 1
     approves_within: Callable[[str], int | None] | None = None
 

@@ -86,10 +86,12 @@ class Person:
                 raise Interrupted
             if until is not None and self._refreshed().position >= until:
                 return
-            started_at = time.monotonic()
+            started_at, position = time.monotonic(), self._refreshed().position
             page = self._open_page()
             if self._refreshed().ended:
                 return
+            if self.enrolment.position > position:
+                continue  # a lobby that passes at once
             assert self.enrolment.step is not None
             step = steps.step_object(self.enrolment, self.enrolment.step)
             estimate, form_page = {"reading": max(pace.seconds_of_page(page), step.seconds_left())}, page

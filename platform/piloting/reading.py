@@ -80,7 +80,7 @@ class _Reader(HTMLParser):
         attributes = {name: value or "" for name, value in attrs}
         if tag in _UNREAD:
             self._unread_depth += 1
-        if tag in ("main", "h1", "form"):
+        if tag in ("main", "h1", "form") and "data-talk" not in attributes:  # the chat leads to no page
             self._open_tags.append(tag)
         if "error" in attributes.get("class", "").split():
             self._in_error = True

@@ -12,7 +12,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from games import registry
-from llm_agents.agent import parse_spec
+from llm_agents.agent import PROGRAM, parse_spec, spec_of
 from llm_agents.errors import AgentError
 from matches.models import Match
 from opponents.listing import retired_problem
@@ -57,6 +57,8 @@ def begin(study: Study, *, people: int, failing: int = 0, player: str = "", by: 
     except (BadPlan, ValidationError) as error:
         reasons = " ".join(map(str, launching.faults_of(error)))
         raise CannotPilot(_("The study cannot be launched yet: ") + reasons) from None
+    if spec_of(player).kind == PROGRAM:
+        raise CannotPilot(_("A program plays as an agent of the study, not for its participants."))
     if problem := retired_problem([player]):
         raise CannotPilot(problem)
     latest = study.pilots.order_by("-number").first()

@@ -17,17 +17,21 @@ PERSON = "person"
 RESERVED_LABELS = frozenset({PERSON, "people", "human"})
 MAX_LABEL_LENGTH = 200
 MAX_SECONDS = 3600
+PROGRAM_NAME = r"[a-z][a-z0-9-]{0,59}"
 _LABEL = re.compile(r"[\w][\w .:/@+-]*")
 Label = Annotated[str, Field(min_length=1, max_length=MAX_LABEL_LENGTH)]
 
 
 class PlannedAgent(Asking):
-    """One agent of a plan: a script, or a model of an endpoint with how it is asked."""
+    """One agent of a plan: a script, a researcher's own program, or a model of an endpoint with how it is asked."""
 
     model_config = ConfigDict(title="Agent")
 
     script: Annotated[str, Field(max_length=60)] | None = Field(
         None, title="Script", description="A scripted player of the game. Leave empty for a model."
+    )
+    program: Annotated[str, Field(pattern=rf"^{PROGRAM_NAME}$")] | None = Field(
+        None, title="Program", description="The name of a program of your own that plays over the API."
     )
     endpoint: Annotated[str, Field(max_length=60)] | None = Field(None, title="Endpoint")
     model: Annotated[str, Field(max_length=200)] | None = Field(None, title="Model")
@@ -48,17 +52,20 @@ class PlannedAgent(Asking):
         return fallback[0] if isinstance(fallback, list) and len(fallback) == 1 else fallback or None
 
     @model_validator(mode="after")
-    def _script_or_model(self) -> Self:
-        if self.script is None and (self.endpoint is None or self.model is None):
-            raise PydanticCustomError("agent", _("Choose a script, or an endpoint and a model."))
-        if self.script is not None and (self.endpoint is not None or self.model is not None):
-            raise PydanticCustomError("agent", _("An agent is either a script or a model, not both."))
+    def _one_kind(self) -> Self:
+        is_model = self.endpoint is not None or self.model is not None
+        if [self.script is not None, self.program is not None, is_model].count(True) > 1:
+            raise PydanticCustomError("agent", _("An agent is a script, a program or a model, not several of these."))
+        if self.script is None and self.program is None and (self.endpoint is None or self.model is None):
+            raise PydanticCustomError("agent", _("Choose a script, a program, or an endpoint and a model."))
         return self
 
     @property
     def spec(self) -> str:
-        """The agent as commands name it: "script:NAME" or "ENDPOINT:MODEL"."""
-        return f"script:{self.script}" if self.script is not None else f"{self.endpoint}:{self.model}"
+        """The agent as commands name it: "script:NAME", "program:NAME" or "ENDPOINT:MODEL"."""
+        if self.script is not None:
+            return f"script:{self.script}"
+        return f"program:{self.program}" if self.program is not None else f"{self.endpoint}:{self.model}"
 
     @property
     def fallbacks(self) -> list[str]:

@@ -20,6 +20,7 @@ from llm_agents.errors import AgentError
 from llm_agents.strategies import strategy_named
 from plans.agents import PERSON, PlannedAgent, label_problem
 from plans.asking import AgentSettings
+from plans.chat import Chat
 from plans.collection import MAX_MATCHES, AgentsGame, CollectionPlan, CollectionReader, is_collection
 from plans.conditions import Condition
 from plans.factors import RESERVED_NAMES
@@ -133,7 +134,7 @@ def _faults_besides(document: Document, faults: Sequence[Fault]) -> list[Fault]:
             return []
         else:
             readable.pop(section, None)
-    refers = {*CONDITIONS, "name", *(() if "agents" in readable else ("seats", "stand_in", "fill"))}
+    refers = {*CONDITIONS, "name", *(() if "agents" in readable else ("seats", "stand_in", "fill", "agent"))}
     return [
         fault
         for fault in (check(readable).faults if readable != document else ())
@@ -475,6 +476,7 @@ def _game_problems(stage: Game, at: Path, plan: Plan, variables: Mapping[str, st
     takes_over = "agent" in (stage.timing.on_timeout, stage.timing.on_absence)
     yield from _helper_problems(stage.timing.stand_in, takes_over, (*at, "timing", "stand_in"), plan, kind, game)
     yield from _filling_problems(stage.lobby, (*at, "lobby"), plan, kind, game, people)
+    yield from _chat_problems(stage.chat, (*at, "chat"), plan, game)
     for setting in ("instructions", "examples"):
         yield from _template_problems(getattr(stage, setting), (*at, setting), game, people, variables)
     if stage.quiz and not any(game.quiz(role) for role in people):
@@ -508,6 +510,26 @@ def _filling_problems(
 ) -> Iterator[Problem]:
     fills = lobby.otherwise == "agents" and len(people) > 1
     yield from _helper_problems(lobby.fill, fills, (*at, "fill"), plan, kind, game)
+
+
+def _chat_problems(chat: Chat | None, at: Path, plan: Plan, game: Any) -> Iterator[Problem]:
+    """Yield what is wrong with a game's chat: unknown seats, nobody to talk to, or a mediator that is no model."""
+    if chat is None:
+        return
+    known = ", ".join(game.roles())
+    for index, circle in enumerate(chat.between):
+        for role in circle:
+            if role not in game.roles():
+                what = _("There is no seat “{role}”. The seats are {known}.")
+                yield (*at, "between", index), what.format(role=role, known=known)
+    if len(game.roles()) < 2 and chat.mediator is None:
+        yield at, _("Nobody else could read the chat: this game has one seat. Add a mediator.")
+    if chat.mediator is not None:
+        agent = plan.agents.get(chat.mediator.agent or "")
+        if chat.mediator.agent is not None and agent is None:
+            yield (*at, "mediator", "agent"), _no_agent(chat.mediator.agent, plan)
+        elif agent is None or agent.script is not None:
+            yield (*at, "mediator", "agent"), _("Choose a model for the mediator. Scripts do not write.")
 
 
 def _groups_problems(block: Block, at: Path, plan: Plan) -> Iterator[Problem]:

@@ -43,6 +43,7 @@ def _of_plan(plan: Plan) -> Iterator[Fault]:
     for number, stage in enumerate(plan.journey):
         yield from _partners(stage, f"journey.{number}")
     yield from _unequal_knowledge(plan)
+    yield from _silent_programs(plan)
 
 
 def _texts_in(node: Json, path: str = "") -> list[tuple[str, str]]:
@@ -90,6 +91,18 @@ def _partners(stage: stages.Stage, at: str) -> Iterator[Fault]:
     if claim := _NEW_PARTNERS.search(stage.instructions):
         what = _("“{claim}” is not kept: partners are “{partners}”, so the same people may meet again.")
         yield Fault(f"{at}.instructions", what.format(claim=claim[0], partners=stage.partners))
+
+
+def _silent_programs(plan: Plan) -> Iterator[Fault]:
+    """Yield players that never write in the chat of a blind study."""
+    for game in plan.games() if plan.told.others == "none" else ():
+        if (chat := game.chat) is None:
+            continue
+        mediator = chat.mediator.agent if chat.mediator else None
+        for label in game.agent_labels():
+            if label != mediator and (plan.agents[label].script is not None or chat.models.speaks == "never"):
+                words = _("“{label}” never writes in the chat, which may show participants that it is a program.")
+                yield Fault(f"agents.{label}", words.format(label=label))
 
 
 def _unequal_knowledge(plan: Plan) -> Iterator[Fault]:

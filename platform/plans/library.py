@@ -172,12 +172,12 @@ def _renamed(node: Json, names: Mapping[str, str]) -> Json:
 
 
 def agent_like(agent: Mapping[str, Json], spec: str) -> dict[str, Json]:
-    """Return the agent named by `spec`, asked like `agent` if it is a model."""
+    """Return the agent named by `spec`, asked like `agent` if it is no script."""
     kind, _colon, name = spec.partition(":")
     if kind == "script":
         return {"script": name}
     settings = {key: value for key, value in agent.items() if key in {*Asking.model_fields, "fallback"}}
-    return {"endpoint": kind, "model": name, **settings}
+    return {"program": name, **settings} if kind == "program" else {"endpoint": kind, "model": name, **settings}
 
 
 def games_of(document: Mapping[str, Json]) -> list[str]:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from datetime import datetime
 from typing import Annotated, Literal
 
-from pydantic import Field, SerializeAsAny
+from pydantic import Field, SerializeAsAny, ValidationInfo, field_validator
 
 from games.interface import Json
+from games.words import gettext as _
+from plans import moments
 from plans.agents import Label, PlannedAgent
 from plans.analysis import Analysis
 from plans.factors import Cells, Factor, Name, PlanModel
@@ -56,6 +59,28 @@ class Checks(PlanModel):
     )
 
 
+class Help(PlanModel):
+    """How participants reach the researchers while the study runs."""
+
+    asking: bool = Field(
+        True,
+        title="Participants may ask questions",
+        description="“Ask a question” on every page. The study's monitor rings, and the answer appears on the page. "
+        "No model reads either.",
+    )
+    pauses_clock: bool = Field(
+        False,
+        title="A question pauses the clock",
+        description="While a question is open, the time for the participant's answer in a game does not run.",
+    )
+    longest_pause: Annotated[int, Field(ge=10, le=1800)] = Field(
+        180,
+        title="Longest pause",
+        description="How long one question may pause the clock; no turn is paused longer in total.",
+        json_schema_extra={"unit": "seconds"},
+    )
+
+
 class Listing(PlanModel):
     """How a recruiter's site announces the study."""
 
@@ -75,6 +100,23 @@ class Entry(PlanModel):
         title="Hours between sessions",
         description="How long the same person must wait after starting a game of this kind, in any study.",
     )
+    time_zone: Annotated[str, Field(max_length=60)] = Field(
+        "UTC",
+        title="Time zone",
+        description="Of the two times below, and in which participants read them: a name such as Europe/Berlin.",
+    )
+    opens: Annotated[str, Field(max_length=20)] = Field(
+        "",
+        title="Opens",
+        description="Nobody can enter before. Leave empty to open at launch.",
+        json_schema_extra={"moment": True},
+    )
+    closes: Annotated[str, Field(max_length=20)] = Field(
+        "",
+        title="Closes",
+        description="Then the study closes by itself; those who have started can finish.",
+        json_schema_extra={"moment": True},
+    )
     contact: Annotated[str, Field(max_length=200)] = Field(
         "",
         title="Contact for participants",
@@ -82,6 +124,30 @@ class Entry(PlanModel):
         "phone number.",
     )
     listing: Listing = Field(Listing(), title="Announcement")
+
+    @field_validator("time_zone")
+    @classmethod
+    def _known_zone(cls, name: str) -> str:
+        moments.refuse_unknown_zone(name)
+        return name
+
+    @field_validator("opens", "closes")
+    @classmethod
+    def _readable_time(cls, text: str, info: ValidationInfo) -> str:
+        if text and "time_zone" in info.data:
+            moment = moments.moment_of(text, info.data["time_zone"])
+            opens = info.data.get("opens", "") if info.field_name == "closes" else ""
+            if opens and moment <= moments.moment_of(opens, info.data["time_zone"]):
+                raise ValueError(_("The study must close after it opens."))
+        return text
+
+    @property
+    def opens_at(self) -> datetime | None:
+        return moments.moment_of(self.opens, self.time_zone) if self.opens else None
+
+    @property
+    def closes_at(self) -> datetime | None:
+        return moments.moment_of(self.closes, self.time_zone) if self.closes else None
 
 
 class Plan(PlanModel):
@@ -110,6 +176,7 @@ class Plan(PlanModel):
     journey: list[SerializeAsAny[Stage]] = Field(default_factory=list, title="Journey")
     told: Told = Field(Told(), title="Disclosure")
     checks: Checks = Field(Checks(), title="Checks")
+    help: Help = Field(Help(), title="Help")
     pay: Pay = Field(Pay(), title="Pay")
     entry: Entry = Field(Entry(), title="Entry")
     analysis: Analysis = Field(Analysis(), title="Analysis")

@@ -32,6 +32,7 @@ HINTS = (
     "agents",
     "media",
     "entry",
+    "moment",
     "seats",
     "config",
     "strategy",

@@ -12,6 +12,7 @@ from pydantic import ConfigDict, Field, PrivateAttr, SerializeAsAny
 from games import registry
 from games.interface import Json
 from plans.agents import PERSON, Label
+from plans.chat import Chat
 from plans.conditions import Expression
 from plans.factors import Name, PlanModel
 from plans.pay import Bonus
@@ -308,6 +309,7 @@ class Game(Stage):
     )
     timing: Timing = Field(Timing(), title="Timing")
     lobby: Lobby = Field(Lobby(), title="Lobby", description="If several participants play together.")
+    chat: Chat | None = Field(None, title="Chat")
     quiz: bool = Field(
         False, title="Quiz after the game", description="GLEE's published procedure: a wrong answer excludes the data."
     )
@@ -323,9 +325,10 @@ class Game(Stage):
         return super().annotation(field, data)
 
     def agent_labels(self) -> list[str]:
-        """Return the labels of the agents that may play: in its seats, as stand-in, or in free seats."""
+        """Return the labels of the agents that may take part: in its seats, as stand-in or filling, or as mediator."""
         players = [label for seat in self.seats.values() for label in ([seat] if isinstance(seat, str) else seat)]
-        labels = [*players, self.timing.stand_in, self.lobby.fill]
+        mediator = self.chat.mediator.agent if self.chat and self.chat.mediator else None
+        labels = [*players, self.timing.stand_in, self.lobby.fill, mediator]
         return list(dict.fromkeys(label for label in labels if label is not None and label != PERSON))
 
 

@@ -12,7 +12,7 @@ from django.db import transaction
 from django.utils import timezone
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from participants.models import Enrolment, Visit
+from participants.models import Enrolment
 from quality.counts import AFTER_THE_END, MAX_VIEWS, MessageRefused
 from quality.models import Behaviour
 
@@ -110,11 +110,9 @@ def store(*, token: str, message: BehaviourMessage, now: datetime | None = None)
         MessageRefused: the person did not agree, there is too much data, or it arrived long after the end.
     """
     now = now or timezone.now()
-    enrolment = Enrolment.objects.filter(token=token).only("steps", "ended_at").first()
-    if enrolment is None:
-        return False
-    visit = Visit.objects.filter(enrolment=enrolment, position=message.position).only("kind").first()
-    if visit is None:
+    enrolment = Enrolment.objects.filter(token=token).only("steps", "page_times", "ended_at").first()
+    visit = enrolment.visit(message.position) if enrolment is not None else None
+    if enrolment is None or visit is None:
         return False
     if not has_agreed(enrolment, message.position):
         raise MessageRefused("not agreed to")

@@ -11,7 +11,7 @@ from django.db.models.functions import Greatest
 from django.utils import timezone
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from participants.models import Visit
+from participants.models import Enrolment
 from quality.models import PageView
 
 MAX_BYTES = 512
@@ -82,19 +82,15 @@ def store(*, token: str, counts: Counts, now: datetime | None = None) -> bool:
             loadings, or the message arrived long after the end.
     """
     now = now or timezone.now()
-    page_data = (
-        Visit.objects.filter(enrolment__token=token, position=counts.position)
-        .values_list("enrolment_id", "kind", "shown_at", "enrolment__ended_at")
-        .first()
-    )
-    if page_data is None:
+    enrolment = Enrolment.objects.filter(token=token).only("steps", "page_times", "ended_at").first()
+    visit = enrolment.visit(counts.position) if enrolment is not None else None
+    if enrolment is None or visit is None:
         return False
-    enrolment_id, kind, shown_at, ended_at = page_data
-    if ended_at is not None and now > ended_at + AFTER_THE_END:
+    if enrolment.ended_at is not None and now > enrolment.ended_at + AFTER_THE_END:
         raise MessageRefused("the enrolment has ended")
-    if timedelta(milliseconds=counts.open_ms) > now - shown_at + CLOCK_TOLERANCE:
+    if timedelta(milliseconds=counts.open_ms) > now - visit.shown_at + CLOCK_TOLERANCE:
         raise MessageRefused("longer than the page has been shown")
-    views = PageView.objects.filter(enrolment=enrolment_id, position=counts.position)
+    views = PageView.objects.filter(enrolment=enrolment, position=counts.position)
     figures = counts.figures()
     larger_counts: dict[str, models.Func | datetime] = {
         name: Greatest(F(name), value) for name, value in figures.items()
@@ -105,9 +101,9 @@ def store(*, token: str, counts: Counts, now: datetime | None = None) -> bool:
         raise MessageRefused("too many loadings of this page")
     with transaction.atomic():
         row = PageView(
-            enrolment_id=enrolment_id,
+            enrolment=enrolment,
             position=counts.position,
-            kind=kind,
+            kind=visit.kind,
             view=counts.view,
             first_at=now,
             last_at=now,

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
+from participants.models import Enrolment
 from participants.returning import ReturnInstructions
 from recruiters import otree
 from recruiters.errors import ExpiredCode, IncompleteLink, WrongCode
@@ -67,8 +68,7 @@ class Link(dict[str, str]):
 def by_lab_code(study: str, link: Mapping[str, str]) -> Arrival:
     """Identify a participant by `?code=`. An expired code still resumes an enrolment that it started.
 
-    Raises:
-        IncompleteLink, WrongCode, ExpiredCode
+    Raise IncompleteLink, WrongCode or ExpiredCode.
     """
     code = link.get("code", "").strip()
     if not code:
@@ -91,8 +91,7 @@ def by_open_link(study: str, link: Mapping[str, str]) -> Arrival:
 def by_otree(study: str, link: Mapping[str, str]) -> Arrival:
     """Identify an oTree participant by `?token=`; each round of each app is a separate enrolment.
 
-    Raises:
-        IncompleteLink, ExpiredLink, ForgedLink
+    Raise IncompleteLink, ExpiredLink or ForgedLink.
     """
     visitor = otree.visitor_by(study, link)
     return Arrival(
@@ -109,14 +108,22 @@ def by_otree(study: str, link: Mapping[str, str]) -> Arrival:
 
 
 Reader = Callable[[str, Link], Arrival]
+Leaver = Callable[[Enrolment, Identity], ReturnInstructions | None]
 
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of entry: its title for researchers, and the function that reads a link (study's slug, parameters)."""
+    """A kind of entry.
+
+    Attributes:
+        title: for researchers.
+        arrive: reads a link (study's slug, parameters).
+        leave: returns how a participant goes back; None, also as its answer: the ending's own text is enough.
+    """
 
     title: str | Promise
     arrive: Reader
+    leave: Leaver | None = None
 
 
 KINDS: dict[str, Kind] = {
@@ -133,9 +140,9 @@ def unknown(kind: str) -> str:
     return words.format(kind=kind, known=", ".join(KINDS))
 
 
-def register(kind: str, title: str | Promise, arrive: Reader) -> None:
+def register(kind: str, title: str | Promise, arrive: Reader, leave: Leaver) -> None:
     """Register a kind of entry."""
-    KINDS[kind] = Kind(title, arrive)
+    KINDS[kind] = Kind(title, arrive, leave)
 
 
 def choices() -> list[tuple[str, str | Promise]]:

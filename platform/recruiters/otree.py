@@ -127,11 +127,7 @@ def visitor_by(study: str, link: Mapping[str, str]) -> Visitor:
 
 
 def question_of(token: str, *, audience: str) -> Question:
-    """Return what a request is about.
-
-    Raises:
-        ExpiredLink, ForgedLink
-    """
+    """Return what a request is about. Raise ExpiredLink or ForgedLink."""
     try:
         study = jwt.decode(token, options={"verify_signature": False}).get("study")
     except jwt.InvalidTokenError:

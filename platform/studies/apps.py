@@ -1,5 +1,4 @@
 from django.apps import AppConfig
-from django.db.models.signals import post_migrate
 from django.utils.translation import gettext_lazy as _
 
 
@@ -8,12 +7,12 @@ class StudiesConfig(AppConfig):
     verbose_name = _("studies")
 
     def ready(self) -> None:
+        from audit import guard
         from opponents.uses import register
         from payouts import books
         from studies import endings, names, parts, recomputing, uses  # noqa: F401  (endings and names register themselves)
-        from studies.frozen import create_trigger
 
         parts.declare()
         register(uses.uses_of)
         books.register(recomputing.discrepancies)
-        post_migrate.connect(create_trigger, sender=self, dispatch_uid="studies.frozen")
+        guard.register("studies_version", "a launched version is never changed", "UPDATE")

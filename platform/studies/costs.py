@@ -355,7 +355,7 @@ def assumptions() -> str:
 def _models(reader: Reader, slug: str, cells: Sequence[CellPlan], estimate: Forecast | None) -> dict[str, Any]:
     """Return the figures of `Costs` that concern model calls."""
     settings = {game.setting for cell in cells for game in cell.games if game.setting.models}
-    agents = {agent.hash: agent for setting in settings for agent in setting.agents.values() if not agent.scripted}
+    agents = {agent.hash: agent for setting in settings for agent in setting.agents.values() if agent.is_model}
     if not agents:
         return {}
     matches = Decimal(repr(sum(cell.cell.quota * cell.matches for cell in cells)))

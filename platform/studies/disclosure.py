@@ -15,7 +15,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from games.interface import Game
-from llm_agents.agent import is_scripted
+from llm_agents.agent import PROGRAM, SCRIPT, spec_of
 from matches.change import agent_seconds
 from matches.disclosing import Discloses, listed, shows_names
 from matches.models import Seat
@@ -206,7 +206,8 @@ def longest_answer(timers: Mapping[str, Any], agents: Iterable[Agent]) -> float:
     It does not depend on who plays in a match, so that pages may show it in a blind study.
     """
     person = sum(
-        timers.get(name, 0) for name in ("turn_seconds", "extension_seconds", "report_seconds", "absence", "grace")
+        timers.get(name, 0)
+        for name in ("turn_seconds", "extension_seconds", "report_seconds", "help_seconds", "absence", "grace")
     )
     if "standin" in timers:
         person += agent_seconds(Agent.model_validate(timers["standin"]))
@@ -248,7 +249,8 @@ def late_disclosure(enrolment: Enrolment) -> list[str]:
 def _kind_of(seat: Seat) -> str:
     if not seat.agent or seat.role in seat.match.stand_ins:
         return "person"
-    return "script" if is_scripted(seat.agent) else "model"
+    kind = spec_of(seat.agent).kind
+    return kind if kind in (SCRIPT, PROGRAM) else "model"
 
 
 def _describe(seats: Sequence[Seat]) -> str:
@@ -256,6 +258,7 @@ def _describe(seats: Sequence[Seat]) -> str:
     phrases = {
         "person": ngettext("another participant", "{n} other participants", kinds["person"]),
         "model": ngettext("a language model", "{n} language models", kinds["model"]),
+        "program": ngettext("a computer program", "{n} computer programs", kinds["program"]),
         "script": ngettext(
             "a computer program with fixed rules", "{n} computer programs with fixed rules", kinds["script"]
         ),

@@ -11,9 +11,10 @@ from itertools import count
 from typing import Any, TypeVar
 
 from django.db import transaction
-from django.db.models import Count, Exists, IntegerField, Max, OuterRef, Q, QuerySet
+from django.db.models import Aggregate, Count, Exists, IntegerField, Max, OuterRef, Q, QuerySet, Subquery
 from django.db.models.fields.json import KT
 from django.db.models.functions import Cast
+from django.db.models.lookups import Exact
 from django.dispatch import receiver
 from django.utils import timezone
 from django.utils.crypto import constant_time_compare
@@ -34,7 +35,7 @@ from recruiters import otree, simulated
 from recruiters.arrivals import Arrival
 from recruiters.errors import EntryRefused, NotAgain, UsedCode
 from recruiters.models import Identity
-from studies import drawing, faults, journeys, participations
+from studies import drawing, faults, journeys, opening, participations
 from studies.journeys import DRAW, common_steps, draw_point, lobby_hall, steps_of
 from studies.models import Cell, Placement, Study, Version, configured
 
@@ -102,6 +103,7 @@ def enrol(
     enrolment = Enrolment.objects.create(
         steps=seat.steps(version, asked) if seat else common_steps(version, number=1 + version.placements.count()),
         expires_at=expiry_after(version.plan.minutes),
+        may_ask=_may_ask(version, seat),
         language=version.language,
         return_to=arrival.return_to,
         **({"token": token} if token else {}),
@@ -187,6 +189,7 @@ def hold_place(sender: type[Enrolment], enrolment: Enrolment, **_signal: Any) ->
     assert seat is not None
     _place(placement, seat)
     enrolment.steps = [enrolment.steps[0], *seat.steps(version, asked)[1:]]
+    enrolment.may_ask = _may_ask(version, seat)
 
 
 @register
@@ -206,6 +209,7 @@ class Draw(Step):
         asked = _asked_by(self.enrolment)
         seat = find_seat(version, asked, stratum=_stratum(version, self.enrolment), over=True)
         _place(placement, seat)
+        self.enrolment.may_ask = _may_ask(version, seat)
         return seat.steps(version, asked, start=draw_point(version))
 
     def context(self) -> dict[str, Any]:
@@ -270,6 +274,11 @@ def refuse_closed(study: Study, version: Version | None) -> None:
     """Raise NotOpen if the study is closed to new participants, or an agent of its latest version can play no match."""
     if study.status != Study.Status.LAUNCHED:
         raise NotOpen(_closed_reason(study))
+    entry = study.entry_rules()
+    if opening.has_closed(entry):
+        raise NotOpen(_ended())
+    if opens := opening.opens_later(entry):
+        raise NotOpen(_("The study opens on {when}. Please come back then, with the same link.").format(when=opens))
     if version is not None and faults.why_closed(version):
         raise NotOpen(_paused())
 
@@ -284,8 +293,12 @@ def _closed_reason(study: Study) -> str:
     if study.status == Study.Status.PAUSED:
         return _paused()
     if study.status == Study.Status.CLOSED:
-        return _("The study has ended. Thank you for your interest.")
+        return _ended()
     return _("The study has not started yet. Please try again later with the same link.")
+
+
+def _ended() -> str:
+    return _("The study has ended. Thank you for your interest.")
 
 
 def _paused() -> str:
@@ -334,6 +347,11 @@ class FoundSeat:
         return steps_of(version, self.cell, self.role, number=self.number, together=asked.together, start=start)
 
 
+def _may_ask(version: Version, seat: FoundSeat | None) -> bool:
+    """Return whether participants may ask the researchers; before the draw, as in the first cell."""
+    return (seat.cell if seat else version).plan.help.asking
+
+
 def _place(placement: Placement, seat: FoundSeat | None) -> None:
     if seat is not None:
         placement.cell, placement.role, placement.draw = seat.cell, seat.role, dict(seat.draw)
@@ -353,13 +371,19 @@ class Seats:
         together: count only participants who may play together.
         only: count only the seats of this cell.
         language: count only participants who read this language.
+        stratum: read the draws of this stratum in the statement that counts: `last_draw` and `block`.
+        last_draw: the number of the version's last draw.
+        block: the stratum's current block, and what was drawn in it.
     """
 
     version: Version
     together: str = ""
     only: Cell | None = None
     language: str = ""
+    stratum: str | None = None
     cells: dict[int, Cell] = field(init=False)
+    last_draw: int = field(default=0, init=False)
+    block: drawing.Block = field(default=drawing.Block(), init=False)
 
     def __post_init__(self) -> None:
         self.cells = {cell.pk: cell for cell in [self.only] if cell} or {
@@ -378,20 +402,39 @@ class Seats:
     @cached_property
     def counts(self) -> tuple[SeatCounts, SeatCounts]:
         placements = self.placements.filter(cell__sha256=self.only.sha256) if self.only else self.placements
+        draws = {} if self.stratum is None else self._draws(self.stratum)
         rows = (
             placements.values_list("cell__sha256", "role")
-            .annotate(held=Count("pk", filter=HELD), held_or_offered=Count("pk", filter=HELD_OR_OFFERED))
+            .annotate(held=Count("pk", filter=HELD), held_or_offered=Count("pk", filter=HELD_OR_OFFERED), **draws)
             .order_by()
         )
         keys = {cell.sha256: cell.pk for cell in self.cells.values()}
         alone = all(cell.group_size == 1 for cell in self.cells.values())
         taken = Counter() if self.together or alone else _taken_by_agents(self)
         held, held_or_offered = Counter(taken), Counter(taken)
+        drawn: Counter[int] = Counter()
+        block = 0
         for sha256, role, *numbers in rows:
             if sha256 in keys:
                 held[keys[sha256], role] += numbers[0]
                 held_or_offered[keys[sha256], role] += numbers[1]
+                if draws:
+                    self.last_draw = max(self.last_draw, numbers[2] or 0)
+                    block = max(block, numbers[3] or 0)
+                    drawn[self.cells[keys[sha256]].number] += numbers[4]
+        self.block = drawing.Block(block, drawn)
         return held, held_or_offered
+
+    def _draws(self, stratum: str) -> dict[str, Aggregate]:
+        """Return what tells, for each cell, of the version's draws: the last number, the stratum's block, its size."""
+        own, in_stratum = Q(version=self.version), Q(version=self.version, draw__stratum=stratum)
+        in_version = Placement.objects.filter(in_stratum).order_by().values("version")
+        current = Subquery(in_version.annotate(block=Max(_BLOCK)).values("block"))
+        return {
+            "last_draw": Max(_DRAW_NUMBER, filter=own),
+            "last_block": Max(_BLOCK, filter=in_stratum),
+            "in_block": Count("pk", filter=in_stratum & Q(Exact(_BLOCK, current))),
+        }
 
     @property
     def held(self) -> SeatCounts:
@@ -451,7 +494,7 @@ def find_seat(version: Version, asked: Asked, *, stratum: str = "", over: bool =
     Raises:
         Full, NoSuchRole
     """
-    seats = Seats(version)
+    seats = Seats(version, stratum=stratum)
     cells = [cell for cell in seats.cells.values() if cell.number == asked.cell] or list(seats.cells.values())
     seats_of_all = [(cell, seat) for cell in cells for seat in cell.people]
     role = asked.role or (asked.chosen if any(seat == asked.chosen for _cell, seat in seats_of_all) else "")
@@ -492,31 +535,21 @@ def _drawn(version: Version, seats: Seats, cells: Mapping[int, Cell], asked: Ask
     """Return the record of a draw among open cells."""
     rules = version.reader.cell_rules
     rule = rules.rule
-    placed = Placement.objects.filter(version=version)
-    in_stratum = Q(draw__stratum=stratum)
-    last = placed.aggregate(number=Max(_DRAW_NUMBER), block=Max(_BLOCK, filter=in_stratum))
-    number = 1 + (last["number"] or 0)
+    number = 1 + seats.last_draw
     seed = f"{version.seed}/{number}"
     if asked.cell is not None and len(cells) == 1 and asked.cell == next(iter(cells.values())).number:
         return drawing.forced(asked.cell, rule=rule, number=number, seed=seed)
     peers = Seats(version, asked.together).placements if asked.together else seats.placements
     held = peers.filter(released_at=None)
     forming = _cells_forming_groups(held, cells.values()) if rules.unit == "group" else set()
-    block = _block(last["block"] or 0, placed.filter(in_stratum)) if rule == "blocks" else None
     return drawing.draw(
         [drawing.Open(cell.number, cell.weight, seats.share(pk), pk in forming) for pk, cell in cells.items()],
         rule=rule,
         number=number,
         seed=seed,
         stratum=stratum,
-        block=block,
+        block=seats.block if rule == "blocks" else None,
     )
-
-
-def _block(number: int, placed: QuerySet[Placement]) -> drawing.Block:
-    """Return a block of a stratum, and what was drawn in it."""
-    in_block = placed.annotate(in_block=_BLOCK).filter(in_block=number).order_by()
-    return drawing.Block(number, dict(in_block.values_list("cell__number").annotate(Count("pk"))))
 
 
 def _cells_forming_groups(placements: QuerySet[Placement], cells: Collection[Cell]) -> set[int]:

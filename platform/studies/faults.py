@@ -39,7 +39,7 @@ class ModelsUnavailable(EntryRefused):
 
 def unavailable_endpoints(version: Version) -> list[str]:
     """Return the endpoints used by this version that are known to be unavailable."""
-    used_endpoints = {agent.spec.partition(":")[0] for agent in version.agents().values() if not agent.scripted}
+    used_endpoints = {agent.spec.partition(":")[0] for agent in version.agents().values() if agent.is_model}
     return sorted(used_endpoints & open_circuits().keys()) if used_endpoints else []
 
 

@@ -295,7 +295,9 @@ def sum_of(parts: Sequence[ModelCosts]) -> ModelCosts:
 def _tokens_per_call(game: str, spec: str) -> tuple[float, float] | None:
     """Return mean tokens read and written per call of a model in earlier matches of a game; None without calls."""
     endpoint, _colon, model = spec.partition(":")
-    calls = Call.objects.filter(endpoint=endpoint, model=model, cost__isnull=False).exclude(purpose="judge")
+    calls = Call.objects.filter(endpoint=endpoint, model=model, cost__isnull=False).exclude(
+        purpose__in=("judge", "chat")
+    )
     latest = calls.filter(match_uid__in=Match.objects.filter(game=game).values("uid")).order_by("-pk")[:EARLIER_CALLS]
     rows = list(latest.values_list("record__input_tokens", "record__output_tokens"))
     counted = [(read, written) for read, written in rows if read is not None and written is not None]

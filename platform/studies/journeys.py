@@ -18,7 +18,7 @@ from games.words import in_language
 from matches.disclosing import Discloses
 from matches.models import Match
 from opponents.agents import Agent, labels_in, people_in
-from plans import stages
+from plans import chat, stages
 from plans.checking import matches_of
 from plans.pay import least_of
 from plans.plan import Plan
@@ -597,6 +597,11 @@ class _Play:
         }
         if timing.stand_in and "agent" in (timing.on_timeout, timing.on_absence):
             timers["standin"] = self.agents[self.labels[timing.stand_in]].frozen()
+        if self.plan.help.asking and self.plan.help.pauses_clock:
+            timers["help_seconds"] = self.plan.help.longest_pause
+        if self.stage.chat is not None:
+            by_label = {label: self.agents[known].frozen() for label, known in self.labels.items()}
+            timers["chat"] = chat.frozen(self.stage.chat, by_label)
         others = list(self.way.version.agents().values())
         return {
             **timers,

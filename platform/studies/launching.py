@@ -22,9 +22,10 @@ from opponents.listing import retired_problem
 from pages.models import Media
 from plans.canonical import OUTSIDE_HASH, canonical, version_hash
 from plans.checking import check
+from plans.plan import Entry
 from plans.reading import BadPlan, Fault
 from recruiters import arrivals
-from studies import planned
+from studies import opening, planned
 from studies.forecast import minutes_of
 from studies.journeys import media_in
 from studies.models import Cell, LogEntry, Study, Version, agents_of, configured
@@ -105,6 +106,9 @@ def refuse_unplayable(study: Study, version: Version) -> None:
         "agents": [*_agent_problems(study, version), *filter(None, [missing_cap(version)])],
         "entry": [] if version.plan.entry.via in arrivals.KINDS else [arrivals.unknown(version.plan.entry.via)],
     }
+    launched = study.in_force("entry")
+    entry = opening.past_times(version.plan.entry, launched and Entry.model_validate(launched))
+    problems |= {f"entry.{field}": [problem] for field, problem in entry.items()}
     missing = sorted(media_in(version.reader) - version.frozen["media"].keys())
     problems["journey"] = [_("This study has no file “{name}”. Add it first.").format(name=name) for name in missing]
     if any(problems.values()):
@@ -138,7 +142,7 @@ def missing_cap(version: Version) -> str:
     Empty if every model has a spending limit.
     """
     unlimited = [
-        label for label, agent in version.agents().items() if not agent.scripted and agent.settings.cap_study is None
+        label for label, agent in version.agents().items() if agent.is_model and agent.settings.cap_study is None
     ]
     if version.plan.entry.via != Study.Entry.OPEN or not unlimited:
         return ""

@@ -193,7 +193,7 @@ def default_selection(source: PreviewSource) -> Selection:
 
 def selection_in(situation: Situation, number: int) -> Selection:
     """Return the first turn of the first model in a situation, or of its first script if it has no model."""
-    models = [label for label, agent in situation.agents.items() if not agent.scripted]
+    models = [label for label, agent in situation.agents.items() if agent.is_model]
     return Selection((models or list(situation.agents))[0], number, situation.roles[0], 1, 1)
 
 
@@ -215,7 +215,7 @@ def preview(source: PreviewSource, selection: Selection) -> Preview:
         chosen=replace(selection, question=question),
         situation=situation,
         role_title=str(game.role_title(selection.role)),
-        sent=None if agent.scripted else _sent(situation, agent, play, selection.role, events),
+        sent=None if not agent.is_model else _sent(situation, agent, play, selection.role, events),
         questions=len(turns),
         screen=render_screen(play, selection.role),
         instructions=to_html(game.instructions(selection.role, situation.instructions or None)),

@@ -84,7 +84,7 @@ class Setting:
     def models(self) -> tuple[str, ...]:
         """The hashes of the models that may play."""
         models = (self.agents[label] for label in labels_in(self.seats))
-        return tuple(sorted({agent.hash for agent in models if not agent.scripted}))
+        return tuple(sorted({agent.hash for agent in models if agent.is_model}))
 
     def configured(self) -> Game[Any, Any]:
         """Return the game.
@@ -141,7 +141,7 @@ def simulated(setting: Setting, seed: int, *, measured: bool = False) -> Simulat
     play, opening = games.play.start(game, seed)
     log = list(opening)
     people = dict.fromkeys(setting.people, 0)
-    turns: dict[Role, list[tuple[Play, int]]] = {role: [] for role, agent in agents.items() if not agent.scripted}
+    turns: dict[Role, list[tuple[Play, int]]] = {role: [] for role, agent in agents.items() if agent.is_model}
     waiting, moves = 0.0, 0
     while not play.over and moves < MAX_MOVES:
         deciding_roles = play.waiting_for()

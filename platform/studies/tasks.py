@@ -1,6 +1,12 @@
 from celery import shared_task
 
-from studies import recomputing
+from studies import opening, recomputing
+
+
+@shared_task(name="studies.open_and_close")
+def open_and_close() -> None:
+    """Close the studies whose time has come, and record what opened and closed."""
+    opening.carry_out()
 
 
 @shared_task(name="studies.check_people")

@@ -25,7 +25,7 @@ from participants.returning import allow_form
 from plans.languages import NAMES
 from recruiters import addresses, arrivals
 from recruiters.errors import EntryRefused, ForgedLink, IncompleteLink, TooMany, TooManyFailures, TooSoon, WrongCode
-from studies import enrolling, journeys, participations
+from studies import enrolling, entering, journeys, participations
 from studies.models import UNTITLED, Study
 from studies.names import two_person_slug
 
@@ -103,6 +103,10 @@ def _enter(request: HttpRequest, study: Study, arrival: arrivals.Arrival) -> Htt
     if arrival.once:
         arrival = replace(arrival, held=_browser_token(request, study) or _token(request, study))
     existing = enrolling.latest_enrolment(study, arrival)
+    again = request.POST.get("again") == "yes"
+    answer = entering.ask(request, study, arrival) if existing is None or (existing.ended and again) else None
+    if isinstance(answer, HttpResponse):
+        return answer
     if existing is None and (arrival.once or len(_languages(study)) > 1) and request.method == "GET":
         # Link previews by other programs must not use the link up, and a language can be chosen only before.
         enrolling.refuse_closed(study, study.latest_version())
@@ -118,9 +122,9 @@ def _enter(request: HttpRequest, study: Study, arrival: arrivals.Arrival) -> Htt
     if existing is None:
         _refuse_too_many(request, arrival)
     token = _token(request, study) if arrival.once else ""
-    enrolment = enrolling.enrol(
-        study, arrival, language=get_language(), again=request.POST.get("again") == "yes", token=token
-    )
+    enrolment = enrolling.enrol(study, arrival, language=get_language(), again=again, token=token)
+    if answer is not None:
+        answer(enrolment)
     return _redirect_and_remember(request, study, enrolment) if arrival.once else redirect(enrolment)
 
 
@@ -138,6 +142,9 @@ def _enter_openly(request: HttpRequest, study: Study, arrival: arrivals.Arrival)
                 raise
             context = {**_study_context(study), "begun": existing, "later": str(refusal)}
             return render(request, "studies/again.html", context)
+        answer = entering.ask(request, study, arrival)
+        if isinstance(answer, HttpResponse):
+            return answer
         return render(request, "studies/welcome.html", {**_study_context(study), "begun": existing})
     token = _token(request, study)
     resubmitted = Enrolment.objects.filter(token=token).first() if token else None
@@ -145,9 +152,13 @@ def _enter_openly(request: HttpRequest, study: Study, arrival: arrivals.Arrival)
         return _redirect_and_remember(request, study, resubmitted)
     if existing is not None:
         _refuse_openly(study, existing)
+    answer = entering.ask(request, study, arrival)
+    if isinstance(answer, HttpResponse):
+        return answer
     _refuse_too_many(request, arrival)
     role = request.POST.get("role", "") if study.purpose == Match.Purpose.DEMO else ""
     enrolment = enrolling.enrol(study, arrival, chosen=role, language=get_language(), token=token)
+    answer(enrolment)
     return _redirect_and_remember(request, study, enrolment)
 
 

@@ -26,7 +26,7 @@ class PageQuestion:
     """A question on the page, with the last refused answer and the reason.
 
     Attributes:
-        condition: as the page's script evaluates it, if it depends on other answers of the page (`plans.conditions`).
+        condition: as the page's script evaluates it, if it depends on other answers of the page (`games.conditions`).
     """
 
     question: Question

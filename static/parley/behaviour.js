@@ -59,7 +59,8 @@
     document.addEventListener(kind, (event) => { react(event); sendSoon(); }, { capture: true, passive: true });
   }
 
-  const field = (event) => event.target.closest?.(FIELDS);
+  // A chat and questions to the researchers answer nothing.
+  const field = (event) => !event.target.closest?.("#chat, #help") && event.target.closest?.(FIELDS);
 
   heard("keydown", (event) => {
     if (!field(event) || event.repeat || event.ctrlKey || event.metaKey || event.altKey) return;

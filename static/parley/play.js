@@ -21,6 +21,7 @@ let over = screen.dataset.over === "1";
 let shown = null;                     // the newest frame's HTML
 let deadline = null;
 let left = null;                      // seconds last shown
+let heldUntil = 0;                    // until when a question pauses the clock at most
 let extended = clock.dataset.extended === "1";
 let absence = 0;                      // seconds for which the game waits for this player from when the connection is lost
 let pending = null;                   // the move made but not yet confirmed
@@ -77,7 +78,7 @@ function show(frame) {
   awaits = frame.awaits;
   waiting = frame.waited === null ? null : Date.now() - frame.waited * 1000;
   absence = frame.absence_left ?? 0;
-  setClock(frame.remaining, frame.extended);
+  setClock(frame.remaining, frame.extended, frame.held);
   showConnection();
   document.getElementById("continue").hidden = !over;
   updateTitle();
@@ -191,8 +192,9 @@ function write(line, text) {
 // Without an answer from our server, the page does not know how much time is left: it shows what was left before.
 const isClockUnknown = () => ["server", "unknown"].includes(connection.failure);
 
-function setClock(remaining, extra) {
-  deadline = (remaining ?? "") === "" ? null : Date.now() + remaining * 1000;
+function setClock(remaining, extra, held = 0) {
+  heldUntil = Date.now() + held * 1000;
+  deadline = (remaining ?? "") === "" ? null : heldUntil + remaining * 1000;
   left = null;
   if (extra && !extended) announce(announcer.dataset.extra);
   extended = extra;
@@ -202,11 +204,12 @@ function setClock(remaining, extra) {
 function tick() {
   clock.hidden = deadline === null || !isOwnTurn();
   if (clock.hidden) return;
-  const before = left, stopped = isClockUnknown(), now = stopped ? connection.reachedAt : Date.now();
-  left = Math.max(0, Math.round((deadline - now) / 1000));
-  write(clock.firstElementChild, clock.dataset[stopped ? connection.failure : extended ? "extra" : "time"]);
+  const before = left, stopped = isClockUnknown(), now = stopped ? connection.reachedAt : Date.now(), held = now < heldUntil;
+  left = Math.max(0, Math.round((deadline - Math.max(now, heldUntil)) / 1000));
+  write(clock.firstElementChild, clock.dataset[stopped ? connection.failure : held ? "heldWords" : extended ? "extra" : "time"]);
   write(clock.lastElementChild, asTime(left));
-  clock.classList.toggle("brief", !stopped && !extended);
+  clock.classList.toggle("brief", !stopped && (held || !extended));
+  clock.classList.toggle("held", held);
   clock.classList.toggle("short", !stopped && (extended || left <= 30));
   for (const mark of [10, 30]) if (before > mark && left <= mark && !stopped) announce(`${left} ${announcer.dataset.left}`);
   if (left === 0 && Date.now() - lastRequestAt > SOON) sync();
@@ -538,6 +541,8 @@ function connect() {
     if (message.type === "screen") show(message);
     else if (message.type === "marks") mark(message);
     else if (message.type === "draft") showTypedText(message);
+    else if (message.type === "message") document.dispatchEvent(new CustomEvent("parley:message"));
+    else if (message.type === "chat") document.dispatchEvent(new CustomEvent("parley:chat", { detail: message }));
     else if (message.type === "gone") reload();
     else showOutcome(message);
   };
@@ -604,5 +609,5 @@ document.addEventListener("parley:connection", () => {
   if (!connection.failure) connect();
 });
 startCountdowns();
-setClock(clock.dataset.remaining, extended);
+setClock(clock.dataset.remaining === "" ? null : Number(clock.dataset.remaining), extended, Number(clock.dataset.held));
 connect();

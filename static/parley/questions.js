@@ -1,5 +1,5 @@
 // A page of questions: shows and hides those that depend on other answers of the page, and keeps sliders and rankings
-// usable. The server judges everything again. Conditions are trees of plain data (plans/conditions.py).
+// usable. The server judges everything again. Conditions are trees of plain data (games/conditions.py).
 "use strict";
 {
   const boxes = [...document.querySelectorAll("[data-question]")];

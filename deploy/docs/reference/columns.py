@@ -17,6 +17,7 @@ class AnyStudy(StudySource):
 
     factors = [FactorColumn("NAME", ())]
     conditions = ["NAME"]
+    chats = True
     questions: dict[tuple[str, str], AskedQuestion] = {}
 
     def __init__(self) -> None:

@@ -21,6 +21,7 @@ from analysis.tables import NUMBERS, Chart, Column, Table, count, formatted, num
 from analysis.toolbox import holm, lee_bounds
 from analysis.toolbox.effects import Effects
 from analysis.toolbox.nonlinear import MOST_ANSWERS, logit_effects, ordered_logit
+from games.errors import BadText
 
 ID = "general.confirmatory"
 NO_PLAN, WITHDRAWN = "No analysis was planned.", "Every planned hypothesis was removed after the launch."
@@ -53,7 +54,7 @@ def run(data: Data, options: Options) -> Result:
     for hypothesis in plan.hypotheses:
         try:
             tested += [_tested(data, hypothesis, estimand, options) for estimand in hypothesis.estimands]
-        except (SkippedError, SyntaxError) as problem:
+        except (SkippedError, BadText) as problem:
             untested.append(f"{hypothesis.name} {UNTESTED}: {problem}")
     rows = pd.DataFrame([one.row for one in tested])
     checks = pd.DataFrame([row for one in tested for row in one.checks])

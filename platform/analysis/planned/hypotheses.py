@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import ast
-import operator
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -150,82 +147,6 @@ def _change(change: Mapping[str, Any]) -> Change:
     ended = change.get("ended") or {}
     return Change(change.get("at") or "", change.get("hypothesis") or "", change.get("what") or "changed",
                   change.get("fields") or {}, ended.get("participants") or 0, ended.get("matches") or 0)  # fmt: skip
-
-
-# ---- conditions ----------------------------------------------------------------------------------------------
-
-_OPERATORS: Mapping[type, Callable[[Any, Any], Any]] = {
-    ast.Eq: operator.eq, ast.NotEq: operator.ne, ast.Lt: operator.lt, ast.LtE: operator.le, ast.Gt: operator.gt,
-    ast.GtE: operator.ge, ast.In: lambda item, of: item in of, ast.NotIn: lambda item, of: item not in of,
-    ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv,
-    ast.FloorDiv: operator.floordiv, ast.Mod: operator.mod, ast.Pow: operator.pow,
-}  # fmt: skip
-
-
-def holds(condition: str, value_of: Callable[[tuple[str, ...]], Any]) -> bool:
-    """Return whether a condition, in the language of the plan's conditions, is true of a participant.
-
-    A comparison with something missing, or of values that cannot be compared, is false.
-
-    Args:
-        value_of: function from a dotted name's parts to a value; None if it is missing.
-
-    Raises:
-        SyntaxError: the condition cannot be read.
-    """
-    return bool(_value(ast.parse(condition.strip(), mode="eval").body, value_of))
-
-
-def names_in(condition: str) -> list[tuple[str, ...]]:
-    """Return the dotted names in a condition, each once."""
-    tree = ast.parse(condition.strip(), mode="eval")
-    inner = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
-    found = [node for node in ast.walk(tree) if isinstance(node, ast.Attribute | ast.Name) and id(node) not in inner]
-    return list(dict.fromkeys(_path(node) for node in found))
-
-
-def _path(node: ast.expr) -> tuple[str, ...]:
-    if isinstance(node, ast.Attribute):
-        return (*_path(node.value), node.attr)
-    if isinstance(node, ast.Name):
-        return (node.id,)
-    raise SyntaxError("a condition holds comparisons, and, or, not, in, arithmetic and names")
-
-
-def _value(node: ast.expr, value_of: Callable[[tuple[str, ...]], Any]) -> Any:
-    def of(child: ast.expr) -> Any:
-        return _value(child, value_of)
-
-    match node:
-        case ast.Constant():
-            return node.value
-        case ast.Name(id="true" | "false"):
-            return node.id == "true"
-        case ast.List() | ast.Tuple():
-            return [of(item) for item in node.elts]
-        case ast.BoolOp():
-            decide = all if isinstance(node.op, ast.And) else any
-            return decide(bool(of(child)) for child in node.values)
-        case ast.UnaryOp(op=ast.Not()):
-            return not of(node.operand)
-        case ast.UnaryOp(op=ast.USub()):
-            return _applied(operator.sub, 0, of(node.operand))
-        case ast.BinOp():
-            return _applied(_OPERATORS[type(node.op)], of(node.left), of(node.right))
-        case ast.Compare():
-            values = [of(node.left), *map(of, node.comparators)]
-            return all(_applied(_OPERATORS[type(op)], *pair)
-                       for op, pair in zip(node.ops, pairwise(values), strict=True))  # fmt: skip
-    return value_of(_path(node))
-
-
-def _applied(function: Callable[[Any, Any], Any], left: Any, right: Any) -> Any:
-    if left is None or right is None:
-        return None
-    try:
-        return function(left, right)
-    except (TypeError, ArithmeticError):
-        return None
 
 
 # ---- answers -------------------------------------------------------------------------------------------------

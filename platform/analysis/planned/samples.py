@@ -21,12 +21,11 @@ from analysis.planned.hypotheses import (
     Hypothesis,
     answer_columns,
     answers,
-    holds,
-    names_in,
     plain_answer,
 )
 from analysis.reasons import without_treatment
 from analysis.tables import records
+from games.conditions import Condition
 
 Y, WHO, STRATUM, UNIT, BLOCK, PEOPLE = "outcome", "who", "stratum", "assigned_unit", "assigned_block", "people"
 DRAW = ("assignment_rule", "assignment_number", "assignment_stratum", "assignment_block", "assignment_open",
@@ -92,7 +91,7 @@ def sample_of(data: Data, hypothesis: Hypothesis, estimand: str, *, exclude: boo
     assert source is not None
     everybody, notes = _everybody(data, hypothesis), []
     out = {name for condition in hypothesis.exclude if exclude for name in _excluded(everybody, condition, data)}
-    for asked in (name for condition in hypothesis.exclude for name in names_in(condition)):
+    for asked in (name for condition in hypothesis.exclude for name in Condition.parse(condition).references()):
         if not answer_columns(data, asked):
             notes.append(f"{'.'.join(asked)} is no answer in the dataset; conditions on it are not true of anybody")
     table, column = _outcome(source, hypothesis)
@@ -145,7 +144,10 @@ def _everybody(data: Data, hypothesis: Hypothesis) -> pd.DataFrame:
     nobody = pd.DataFrame({name: pd.Series(dtype="object") for name in ("participant", "in_dataset", "cluster")})
     if not data.has("participants", "participant", "stage", "cell", "version"):
         return nobody
-    named = [*hypothesis.adjust, *(name for condition in hypothesis.exclude for name in names_in(condition))]
+    named = [
+        *hypothesis.adjust,
+        *(name for condition in hypothesis.exclude for name in Condition.parse(condition).references()),
+    ]
     columns = [column for name in named for column in answer_columns(data, name)]
     try:
         return participants(data, *columns, *(name for name in DRAW if data.has("participants", name)))
@@ -155,11 +157,11 @@ def _everybody(data: Data, hypothesis: Hypothesis) -> pd.DataFrame:
 
 def _excluded(people: pd.DataFrame, condition: str, data: Data) -> list[str]:
     """Return the participants of whom a condition is true."""
-    columns = {name: (answer_columns(data, name) or [""])[0] for name in names_in(condition)}
+    columns = {name: (answer_columns(data, name) or [""])[0] for name in Condition.parse(condition).references()}
     found = []
     for row in records(people):
         given = {name: plain_answer(row.get(column)) for name, column in columns.items()}
-        if holds(condition, given.get):
+        if Condition.parse(condition).holds(given.get):
             found.append(row["participant"])
     return found
 

@@ -12,11 +12,11 @@ import pytest
 from analysis import toolbox
 from analysis.data import Data, load
 from analysis.options import Options
-from analysis.planned.hypotheses import holds
 from analysis.registry import get_analysis
 from analysis.running import run_analysis
 from analysis.tests.building import InMemory, match
 from analysis.tests.experiments import VALUES, experiment, plan
+from games.conditions import Condition
 
 LOSING = {"give": 0.05, "take": 0.4}
 
@@ -264,4 +264,4 @@ def test_levels_within_people_are_exchanged_within_people():
 )  # fmt: skip
 def test_conditions_read_as_in_the_plan(condition, expected):
     values = {("before", "age"): 30.0, ("before", "word"): "a"}
-    assert holds(condition, values.get) is expected
+    assert Condition.parse(condition).holds(values.get) is expected

@@ -3,15 +3,6 @@
 import django.utils.timezone
 from django.db import migrations, models
 
-from audit import guard
-
-
-def install_guard(apps, schema_editor):
-    guard.install(schema_editor.connection)
-
-
-def remove_guard(apps, schema_editor):
-    guard.remove(schema_editor.connection)
 
 
 class Migration(migrations.Migration):
@@ -44,5 +35,4 @@ class Migration(migrations.Migration):
                 'indexes': [models.Index(fields=['of_kind', 'of_key'], name='audit_record_of')],
             },
         ),
-        migrations.RunPython(install_guard, remove_guard),
     ]

@@ -20,7 +20,7 @@ from collecting.progress import Progress, duration, failures, progress
 from collecting.ratings import Ratings, ratings_of
 from games import registry
 from games.errors import GameError, UnknownGame
-from llm_agents.agent import is_scripted
+from llm_agents.agent import is_model
 from llm_agents.pricing import Price, PriceList
 from llm_agents.settings import PROMPT
 from matches.forms import fields_of
@@ -441,7 +441,7 @@ def _value(text: str) -> str:
 
 
 def _agents(collection: Collection) -> list[tuple[str, Price | None]]:
-    """Return each agent with the price of its calls; scripted players have none."""
+    """Return each agent with the price of its calls; others have none."""
     if collection.source != Collection.Source.PLAYED:
         return []
     agents, prices = planning.agents_in(collection), planning.prices(collection)
@@ -454,7 +454,7 @@ def _agent_name(label: str, agent: Agent) -> str:
 
 
 def _price(prices: PriceList, agent: str) -> Price | None:
-    return None if is_scripted(agent) else prices.of(agent)
+    return prices.of(agent) if is_model(agent) else None
 
 
 def _facts(collection: Collection, agents: Sequence[tuple[str, Price | None]]) -> list[tuple[str, str]]:

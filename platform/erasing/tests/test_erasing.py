@@ -25,6 +25,7 @@ from exports.models import Dataset
 from exports.tests import building
 from exports.verify import verify
 from games.play import replay_events
+from gathering.models import Attendance, Session
 from matches.models import Match
 from opponents.models import Call
 from participants import services as people
@@ -277,6 +278,17 @@ def test_the_link_the_identity_and_the_lab_code_are_deleted(client):
     assert code.casefold() not in all_values()
 
 
+def test_where_somebody_sat_in_a_session_is_forgotten():
+    study = building.new_study()
+    person = building.complete(study, worker=WORKER)
+    session = Session.objects.create(study=study, places=1)
+    seat = Attendance.objects.create(session=session, key="hash of the link", label="PC 7", enrolment=person)
+    erase(enrolment=person, by=None, reason="asked")
+    seat.refresh_from_db()
+    assert seat.enrolment == person and not seat.shown_label
+    assert "hash of the link" not in all_values()
+
+
 def test_no_one_is_erased_while_taking_part_or_twice():
     study = building.new_study()
     live = building.consent(building.arrive(study, worker="A1LIVE"))
@@ -304,11 +316,11 @@ def test_all_enrolments_of_the_same_person_are_erased_together():
 def test_every_table_about_participants_declares_its_texts():
     """A new model with a foreign key to enrolments must call `register_written_fields` or be listed here."""
     without_words = {
-        "matches.Seat", "participants.Visit", "payouts.LedgerRow", "studies.Placement", "recruiters.Delivery",
+        "matches.Seat", "payouts.LedgerRow", "studies.Placement", "recruiters.Delivery",
         "piloting.Walker", "quality.PageView", "quality.Behaviour", "marketplaces.Submission", "lobby.Place",
         "walking.Walk",
     }  # fmt: skip
-    removed = {"recruiters.Identity"}
+    removed = {"recruiters.Identity", "gathering.Attendance"}
     of_people = {
         relation.related_model
         for relation in Enrolment._meta.related_objects

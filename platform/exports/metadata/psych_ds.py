@@ -28,7 +28,7 @@ MEANING_OF_LISTING = "The list of the files in the folder psych-ds/."
 _README = (
     "# {title}\n\n{description}\n\nThe whole dataset, with README, codebook and transcripts, is in the folder above.\n"
 )
-_DATA_TABLES = ("matches", "seats", "rounds", "decisions", "messages", "participants", "signals", "behaviour")
+_DATA_TABLES = ("matches", "seats", "rounds", "decisions", "messages", "chat", "participants", "signals", "behaviour")
 """Tables of what people and models did. If none exists as CSV, the flow is used instead."""
 _FALLBACK = "flow"
 _OMITTED = re.compile(r"[^a-zA-Z0-9]")

@@ -37,7 +37,7 @@ FILES = {
     "croissant.json", "datacite.json", "psych-ds.sha256", "reporting-checklist.json", "reporting-checklist.md",
     "matches.parquet", "decisions.parquet", "messages.parquet", "participants.parquet", "llm_calls.parquet",
     "tool_calls.parquet", "payments.parquet", "signals.parquet", "excluded.parquet", "flow.parquet", "codebook.parquet",
-    *(f"{name}.{end}" for name in ("seats", "rounds", "cells", "excluded_calls") for end in ("csv", "parquet")),
+    *(f"{name}.{end}" for name in ("seats", "rounds", "cells", "excluded_calls", "help") for end in ("csv", "parquet")),
 }  # fmt: skip
 
 

@@ -79,7 +79,7 @@ def test_a_missing_file_is_detected(dataset, name):
     assert any(name in difference for difference in verify(dataset))
 
 
-@pytest.mark.parametrize("table", [name for name in derived.ROWS if name != "rounds"])
+@pytest.mark.parametrize("table", [name for name in derived.ROWS if name not in ("rounds", "chat")])
 def test_every_changed_column_is_named_despite_forged_hashes(dataset, table):
     path = dataset / f"{table}.csv"
     with path.open(encoding="utf-8", newline="") as opened:

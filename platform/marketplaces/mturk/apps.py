@@ -11,8 +11,6 @@ class MturkConfig(AppConfig):
         from marketplaces.models import Account
         from marketplaces.mturk import models
         from rights.parts import belongs
-        from studies.models import Study
 
-        belongs(models.Hit, to=Study, by="study")
         belongs(models.Qualification, to=Account, by="account")
         belongs(models.Granted, to=Account, by="qualification__account")

@@ -151,16 +151,16 @@ class Requester:
         """Return the available balance in US dollars."""
         return _read(_Balance, self.call("get_account_balance")).available
 
-    def create_hit(self, *, token: UUID, **fields: Any) -> str:
+    def create_hit(self, *, token: str, **fields: Any) -> str:
         """Publish a task and return its ID. The same token within a day returns the same task.
 
         Args:
             fields: the other parameters of CreateHIT, under mTurk's own names.
         """
-        tokens = {"UniqueRequestToken": str(token), "RequesterAnnotation": str(token)}
+        tokens = {"UniqueRequestToken": token, "RequesterAnnotation": token}
         if answer := self.call("create_hit", harmless="hitalreadyexists", **tokens, **fields):
             return _read(HitNow, answer.get("HIT")).hit_id
-        if existing_id := self.hit_by_annotation(str(token)):
+        if existing_id := self.hit_by_annotation(token):
             return existing_id
         raise refusal_for("HITAlreadyExists")
 

@@ -25,18 +25,19 @@ from audit.actions import Action
 from marketplaces import submissions
 from marketplaces.fields import text
 from marketplaces.kinds import NotPossible, NotThere
-from marketplaces.models import Account, Recruitment, Submission
+from marketplaces.models import Account, Offer, Recruitment, Submission
 from marketplaces.modules import Report
 from marketplaces.mturk import publishing
 from marketplaces.mturk.client import AssignmentNow, Holder, Requester, requester_of
-from marketplaces.mturk.models import KEY, Granted, Hit, Qualification
+from marketplaces.mturk.models import Granted, Qualification
+from marketplaces.mturk.terms import KEY, Status, tasks
 from matches.models import Match
 from participants import services
 from participants.models import Enrolment
 from participants.states import State
 from payouts.models import LedgerRow
 from recruiters.models import Identity
-from studies.admin.acts import Act, Given
+from studies.acts import Act, Given
 from studies.models import Version
 
 SILENT_AFTER = timedelta(minutes=2)
@@ -52,32 +53,32 @@ def sync(recruitment: Recruitment) -> None:
         MarketplaceError: what was recorded before the error is kept.
     """
     requester = requester_of(recruitment.account)
-    hits = Hit.objects.filter(study=recruitment.study, account=recruitment.account)
-    for hit in hits.exclude(state__in=[Hit.State.REFUSED, Hit.State.DISPOSED]).order_by("pk"):
-        if hit.hit_id is None:
+    hits = tasks(study=recruitment.study, account=recruitment.account)
+    for hit in hits.exclude(status__in=[Status.DRAFT, Status.REFUSED, Status.DISPOSED]).order_by("pk"):
+        if hit.remote_id is None:
             publishing.find_ordered(hit, requester)
-        if hit.hit_id is not None:
+        if hit.remote_id is not None:
             _sync_hit(hit, requester)
     for game in recruitment.study.games:
         sync_qualifications(recruitment.account, game, requester)
 
 
-def _sync_hit(hit: Hit, requester: Requester) -> None:
-    hit_id, asked_at = str(hit.hit_id), timezone.now()
+def _sync_hit(hit: Offer, requester: Requester) -> None:
+    hit_id, asked_at = str(hit.remote_id), timezone.now()
     try:
         current, assignments = requester.hit(hit_id), requester.assignments(hit_id)
     except NotThere as refusal:
-        publishing.save(hit, state=Hit.State.DISPOSED, available=0, pending=0, problem=str(refusal))
+        hit.keep(status=Status.DISPOSED, terms={"available": 0, "pending": 0}, problem=str(refusal))
         return
     publishing.record_status(hit, current)
     submissions.record_all(hit.study, hit.account, hit_id, [report_of(assignment) for assignment in assignments])
     _end_absent(hit, {assignment.assignment_id: assignment for assignment in assignments}, asked_at)
 
 
-def _end_absent(hit: Hit, submitted: Mapping[str, AssignmentNow], asked_at: datetime) -> None:
+def _end_absent(hit: Offer, submitted: Mapping[str, AssignmentNow], asked_at: datetime) -> None:
     """End the enrolments of workers who have given up their assignment, so that their places are free."""
     in_progress = Identity.objects.filter(
-        study=hit.study.slug, recruiter=KEY, enrolment__ended_at=None, details__hitId=hit.hit_id
+        study=hit.study.slug, recruiter=KEY, enrolment__ended_at=None, details__hitId=hit.remote_id
     )
     for identity in in_progress.select_related("enrolment").defer("enrolment__steps"):
         assignment = submitted.get(identity.details.get("assignmentId", ""))
@@ -92,11 +93,11 @@ def _end_absent(hit: Hit, submitted: Mapping[str, AssignmentNow], asked_at: date
                 services.end_early(enrolment, State.RETURNED)
 
 
-def _is_absent(enrolment: Enrolment, hit: Hit, asked_at: datetime) -> bool:
+def _is_absent(enrolment: Enrolment, hit: Offer, asked_at: datetime) -> bool:
     """Return whether their time was over at `asked_at`, or nobody was working on the task and their page was silent."""
-    is_overdue = asked_at > enrolment.arrived_at + timedelta(seconds=hit.duration) + GRACE
+    is_overdue = asked_at > enrolment.arrived_at + timedelta(seconds=hit.terms.duration) + GRACE
     is_silent = enrolment.last_seen_at < asked_at - SILENT_AFTER
-    return is_overdue or (hit.pending == 0 and is_silent)
+    return is_overdue or (hit.terms.pending == 0 and is_silent)
 
 
 # ---- our own qualifications ------------------------------------------------------------------------
@@ -105,8 +106,7 @@ def _is_absent(enrolment: Enrolment, hit: Hit, asked_at: datetime) -> bool:
 def sync_qualifications(account: Account, game: str, requester: Requester) -> None:
     """Grant the game's qualifications to workers who began to play it; remove them when the rest period is over.
 
-    Raises:
-        MarketplaceError
+    Raise MarketplaceError.
     """
     for own in Qualification.objects.filter(account=account, game=game):
         _grant_to_starters(own, requester)
@@ -202,8 +202,8 @@ def unsubmitted(identity: Identity, owed: set[str]) -> str:
     """Return a finding only for those who are owed something: mTurk does not report work in progress."""
     if not identity.enrolment.ended or not owed:
         return ""
-    tasks = Hit.objects.filter(study__slug=identity.study, hit_id=identity.details.get("hitId"))
-    return "unsubmitted" if tasks.exists() else "unknown"
+    hits = tasks(study__slug=identity.study, remote_id=identity.details.get("hitId"))
+    return "unsubmitted" if hits.exists() else "unknown"
 
 
 def _not_rejected(submission: Submission) -> str:
@@ -224,7 +224,7 @@ def take_back(given: Given) -> None:
         MarketplaceError
     """
     submission: Submission = given.target
-    is_gone = Hit.objects.filter(hit_id=submission.task, state=Hit.State.DISPOSED).exists()
+    is_gone = tasks(remote_id=submission.task, status=Status.DISPOSED).exists()
     submitted_at = submission.submitted_at
     if is_gone or submitted_at is None or submitted_at + REVERSAL_PERIOD < timezone.now():
         raise NotPossible(

@@ -14,6 +14,7 @@ from django.utils.translation import gettext_lazy as _
 
 from marketplaces.fields import number, switch, text
 from marketplaces.mturk import publishing
+from marketplaces.mturk.terms import Status, Terms, tasks
 from marketplaces.offers import listing_of, open_places
 from studies.models import Study, Version
 
@@ -25,7 +26,7 @@ class TaskForm(forms.Form):
     """Form for publishing a task. It has no field for the reward, which is the study's base pay."""
 
     token = forms.UUIDField(widget=forms.HiddenInput)
-    title = text(_("Title"), 128, _("Shown in the list of tasks. Say what workers will do and how long it takes."))
+    name = text(_("Title"), 128, _("Shown in the list of tasks. Say what workers will do and how long it takes."))
     description = text(
         _("Description"),
         2000,
@@ -33,7 +34,7 @@ class TaskForm(forms.Form):
         rows=3,
     )
     keywords = text(_("Keywords"), 1000, _("Comma-separated."), required=False)
-    assignments = number(
+    places = number(
         _("Assignments"),
         1,
         MOST_ASSIGNMENTS,
@@ -90,27 +91,6 @@ class TaskForm(forms.Form):
         else:
             del self.fields["hides_from_unrested"]
 
-    @classmethod
-    def prefilled(cls, study: Study, version: Version) -> TaskForm:
-        """Return the form with its initial values."""
-        listing = listing_of(study, version)
-        open_assignments = open_places(version) - publishing.available_assignments(study)
-        initial = {
-            "token": uuid.uuid4(),
-            "title": listing.title,
-            "description": listing.description,
-            "keywords": gettext("experiment, study, game, bonus"),
-            "assignments": max(1, open_assignments),
-            "days": 3,
-            "minutes": version.plan.minutes,
-            "approval_days": 3,
-            "approved_percent": 95,
-            "approved_number": 100,
-            "hides_from_unrested": True,
-            "frame_height": 0,
-        }
-        return cls(study=study, version=version, initial=initial)
-
     def clean_countries(self) -> str:
         codes = [code.strip().upper() for code in self.cleaned_data["countries"].split(",") if code.strip()]
         invalid = [code for code in codes if not re.fullmatch(r"[A-Z]{2}", code)]
@@ -118,21 +98,44 @@ class TaskForm(forms.Form):
             raise ValidationError(gettext("Country codes have two letters: {wrong}.").format(wrong=", ".join(invalid)))
         return ", ".join(dict.fromkeys(codes))
 
-    def task(self) -> dict[str, Any]:
-        """Return the requested task as fields of `models.Hit`."""
+    def offer(self) -> dict[str, Any]:
+        """Return the requested task as arguments of `publishing.create`."""
         entered = self.cleaned_data
         demands = {name: entered[name] for name in ("approved_percent", "approved_number") if entered.get(name)}
         if entered["countries"]:
             demands["countries"] = entered["countries"].split(", ")
         if entered.get("hides_from_unrested"):
             demands["rest_hours"] = self._rest_hours
-        return {
-            **{name: entered[name] for name in ("title", "description", "keywords", "assignments", "frame_height")},
+        terms = {
+            "keywords": entered["keywords"],
             "lifetime": entered["days"] * DAY,
             "duration": entered["minutes"] * MINUTE,
             "auto_approval": entered["approval_days"] * DAY,
+            "frame_height": entered["frame_height"],
             "demands": demands,
         }
+        return {**{name: entered[name] for name in ("token", "name", "description", "places")}, "terms": terms}
+
+
+def suggestion(study: Study, version: Version) -> dict[str, Any]:
+    """Return the initial values: those of the last draft, if there is one."""
+    if (draft := tasks(study=study, status=Status.DRAFT).first()) is not None:
+        terms: Terms = draft.terms
+        return {
+            "token": draft.reference, "name": draft.name, "description": draft.description, "places": draft.places,
+            **terms.model_dump(include={"keywords", "frame_height"}), **terms.demands,
+            "countries": ", ".join(terms.demands.get("countries", ())), "days": terms.lifetime // DAY,
+            "minutes": terms.duration // MINUTE, "approval_days": terms.auto_approval // DAY,
+            "hides_from_unrested": "rest_hours" in terms.demands,
+        }  # fmt: skip
+    listing = listing_of(study, version)
+    open_assignments = open_places(version) - publishing.available_assignments(study)
+    return {
+        "token": uuid.uuid4(), "name": listing.title, "description": listing.description,
+        "keywords": gettext("experiment, study, game, bonus"), "places": max(1, open_assignments), "days": 3,
+        "minutes": version.plan.minutes, "approval_days": 3, "approved_percent": 95, "approved_number": 100,
+        "hides_from_unrested": True, "frame_height": 0,
+    }  # fmt: skip
 
 
 class ExtendForm(forms.Form):

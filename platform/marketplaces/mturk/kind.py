@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.utils.translation import gettext_lazy
 
-from marketplaces.kinds import Credential, Kind, Listed
+from marketplaces.kinds import Credential, Kind
 
 KIND = Kind(
     key="mturk",
@@ -25,7 +25,5 @@ KIND = Kind(
         "sandbox": "https://mturk-requester-sandbox.us-east-1.amazonaws.com",
     },
     pages={"production": "https://www.mturk.com", "sandbox": "https://workersandbox.mturk.com"},
-    desk="admin:mturk_hit_of_study",
-    listed=Listed(gettext_lazy("Tasks on mTurk"), "work", "mturk_hit"),
     frames=("https://*.mturk.com",),
 )

@@ -12,11 +12,11 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from marketplaces.kinds import NotThere, Refused
-from marketplaces.models import Account, Submission
+from marketplaces.models import Account, Offer, Submission
 from marketplaces.mturk import fees
 from marketplaces.mturk.client import AssignmentNow, BonusNow, Requester, requester_of
 from marketplaces.mturk.deciding import report_of
-from marketplaces.mturk.models import KEY, Hit
+from marketplaces.mturk.terms import KEY, tasks
 from marketplaces.paying import reachable
 from marketplaces.submissions import ASSIGNMENT_STATUSES, STATUS
 from payouts.payers import Answer, AssignmentStatus, Order, Outcome, Payer, Unreachable
@@ -35,8 +35,7 @@ def account_of(study: str) -> Account | None:
 
 def approves_within(study: str) -> int | None:
     """Return the days after which Mechanical Turk approves the study's assignments; None if no task says so."""
-    delays = Hit.objects.filter(study__slug=study, auto_approval__gt=0).values_list("auto_approval", flat=True)
-    return max((math.ceil(seconds / 86_400) for seconds in delays), default=None)
+    return max((math.ceil(hit.terms.auto_approval / 86_400) for hit in tasks(study__slug=study)), default=0) or None
 
 
 class MturkPayer(Payer):
@@ -66,7 +65,7 @@ class MturkPayer(Payer):
         if order.reason != "base":
             return fees.bonus_fee(order.amount)
         task = self._task(order)
-        return fees.reward_fee(order.amount, assignments=task.assignments if task else 1)
+        return fees.reward_fee(order.amount, assignments=task.places if task else 1)
 
     def assignment_status(self, order: Order) -> AssignmentStatus:
         """Return the assignment's status, after checking that it is this worker's and belongs to this study."""
@@ -121,7 +120,7 @@ class MturkPayer(Payer):
         self._requester.once("send_bonus", order.uid, **bonus)
         return Answer(Outcome.CONFIRMED)
 
-    def _approve(self, assignment: AssignmentNow, task: Hit, order: Order) -> Answer:
+    def _approve(self, assignment: AssignmentNow, task: Offer, order: Order) -> Answer:
         if _status_of(assignment) != STATUS.SUBMITTED:
             return self._decided(assignment, order)
         if task.reward != order.amount:
@@ -167,22 +166,27 @@ class MturkPayer(Payer):
         is_paid = any(bonus.reason.endswith(mark) for bonus in listed)
         return Answer(Outcome.CONFIRMED if is_paid else Outcome.NOT_FOUND)
 
-    def _task_of(self, assignment: AssignmentNow, order: Order) -> Hit | None:
+    def _task_of(self, assignment: AssignmentNow, order: Order) -> Offer | None:
         """Return the study's task that this assignment belongs to, or None if the assignment is another worker's."""
         if assignment.worker != order.worker:
             return None
-        return Hit.objects.filter(study__slug=self._study, hit_id=assignment.hit_id).first()
+        return self._hit(assignment.hit_id)
 
-    def _task(self, order: Order) -> Hit | None:
+    def _task(self, order: Order) -> Offer | None:
         """Return the task named in the worker's link."""
-        return Hit.objects.filter(study__slug=self._study, hit_id=order.details.get("hitId", "")).first()
+        return self._hit(order.details.get("hitId", ""))
+
+    def _hit(self, hit_id: str) -> Offer | None:
+        hit: Offer | None = tasks(study__slug=self._study, remote_id=hit_id).first()
+        return hit
 
     def _unsubmitted(self, order: Order) -> AssignmentStatus:
         """Return WORKING or RETURNED for the task as a whole: mTurk only says how many workers are doing it."""
         task = self._task(order)
-        if task is None or task.hit_id is None:
+        if task is None or task.remote_id is None:
             return AssignmentStatus.UNKNOWN
-        return AssignmentStatus.RETURNED if self._requester.hit(task.hit_id).pending == 0 else AssignmentStatus.WORKING
+        pending = self._requester.hit(task.remote_id).pending
+        return AssignmentStatus.WORKING if pending else AssignmentStatus.RETURNED
 
 
 def _status_of(assignment: AssignmentNow) -> str:

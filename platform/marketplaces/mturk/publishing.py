@@ -6,6 +6,7 @@ the task exists, and repeating the same order returns the same task.
 
 from __future__ import annotations
 
+import re
 import uuid
 from collections.abc import Mapping
 from dataclasses import replace
@@ -15,8 +16,8 @@ from urllib.parse import quote, urlsplit
 from uuid import UUID
 from xml.sax.saxutils import escape
 
+from django.core.exceptions import PermissionDenied
 from django.db import transaction
-from django.db.models import Sum
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop, ngettext
@@ -25,11 +26,13 @@ from games import registry
 from games.errors import UnknownGame
 from marketplaces import offers
 from marketplaces.kinds import MarketplaceError, NotPossible, NotSent, Refused
-from marketplaces.models import Account, Recruitment
+from marketplaces.models import Account, Offer
 from marketplaces.mturk import fees
 from marketplaces.mturk.client import HitNow, Requester, refusal_for, requester_of
-from marketplaces.mturk.models import KEY, Hit, Qualification
+from marketplaces.mturk.models import Qualification
+from marketplaces.mturk.terms import KEY, Status, Terms, tasks
 from marketplaces.offers import Price
+from plans.pay import PayRule
 from recruiters.terms import MTURK_LARGE_FROM
 from studies.costs import costs_of_document
 from studies.models import Study, Version
@@ -45,24 +48,22 @@ SCHEMA = "http://mechanicalturk.amazonaws.com/AWSMechanicalTurkDataSchemas/2006-
 _SAFE = "/%:@!$&'()*+,;=~-._"
 
 
-def ready(study: Study) -> tuple[Version, Account]:
-    """Return the launched version, whose base pay is the reward, and the account to publish with.
+def ready(study: Study) -> tuple[Version, PayRule, Account]:
+    """Return the launched version, its pay rule, whose base pay is the reward, and the account to publish with.
 
-    Raises:
-        NotPossible
+    Raise NotPossible.
     """
     version, rule, account = offers.ready(study, KEY, statuses=(Study.Status.LAUNCHED, Study.Status.PAUSED))
     if rule.currency != CURRENCY:
         raise NotPossible(
             _("Mechanical Turk pays only in US dollars. Set the study's currency to USD and launch it again.")
         )
-    return version, account
+    return version, rule, account
 
 
 def available_assignments(study: Study) -> int:
     """Return the number of assignments of the study's tasks that are still available."""
-    hits = Hit.objects.filter(study=study).exclude(state__in=[Hit.State.REFUSED, Hit.State.DISPOSED])
-    return int(hits.aggregate(free=Sum("available"))["free"] or 0)
+    return sum(hit.terms.available for hit in tasks(study=study).exclude(status__in=[Status.REFUSED, Status.DISPOSED]))
 
 
 def refuse_address(address: str, account: Account) -> None:
@@ -73,64 +74,77 @@ def refuse_address(address: str, account: Account) -> None:
         )
 
 
-def price_of(version: Version, account: Account, *, assignments: int) -> Price:
-    """Return what this many assignments cost. Raise MarketplaceError."""
-    balance = requester_of(account).balance()
-    costs = costs_of_document(version.reader, slug=version.study.slug)
-    terms = replace(costs.terms, base_share=fees.reward_share(assignments), known=True)
-    costs = costs.of(places=assignments, terms=terms)
-    return Price(costs.expected, costs, balance, CURRENCY)
+def price_of(hit: Offer) -> Price:
+    balance = requester_of(hit.account).balance()
+    version = hit.study.latest_version()
+    assert version is not None
+    costs = costs_of_document(version.reader, slug=hit.study.slug)
+    terms = replace(costs.terms, base_share=fees.reward_share(hit.places), known=True)
+    costs = costs.of(places=hit.places, terms=terms)
+    several = _(
+        "Mechanical Turk charges 40% of the rewards for tasks with 10 or more assignments, and 20% for tasks with up "
+        "to 9. With several small tasks, the study still admits each worker only once."
+    )
+    return Price(costs.expected, costs, balance, CURRENCY, several if hit.places >= MTURK_LARGE_FROM else "")
 
 
-def order(*, study: Study, token: UUID, by: Any, **task: Any) -> tuple[Hit, bool]:
-    """Record an order for a task, or find the one with this token; return the task and whether it is new.
+def create(study: Study, *, address: str, by: Any, token: UUID, terms: Mapping[str, Any], **task: Any) -> Offer:
+    """Keep a draft of a task here; the one with this token is changed if it was not sent yet.
 
     Args:
-        task: the fields of `Hit` that the researcher chose.
+        task: the fields of `Offer` that the researcher chose.
+        terms: likewise of `Terms`.
     """
-    version, account = ready(study)
-    reward = version.plan.pay.base
-    defaults = {"study": study, "account": account, "reward": reward, "created_by": by, **task}
-    return Hit.objects.get_or_create(token=token, defaults=defaults)
+    _version, rule, account = ready(study)
+    own = {"study": study, "account": account, "reward": rule.base, "currency": CURRENCY, "address": address}
+    given = {**task, **own, "terms_stored": Terms(**terms).model_dump(mode="json"), "created_by": by}
+    hit, is_new = Offer.objects.get_or_create(reference=str(token), defaults={**given, "status": Status.DRAFT})
+    if hit.study_id != study.pk:
+        raise PermissionDenied
+    if not is_new and hit.status == Status.DRAFT:
+        hit.keep(**given)
+    return hit
 
 
-def publish(hit: Hit, *, address: str) -> Hit:
-    """Publish an ordered task on mTurk, and record mTurk's answer.
+def publish(hit: Offer) -> None:
+    """Publish a task on mTurk, and record mTurk's answer.
 
     Raises:
+        NotPossible
         MarketplaceError: after Refused, the task is marked so; otherwise it stays ordered until `find_ordered` knows.
     """
-    if hit.state == Hit.State.REFUSED:
-        raise MarketplaceError(_("{reason} To try again, fill in a new form.").format(reason=hit.problem))
-    if hit.state != Hit.State.ORDERED:
-        return hit
-    if hit.created_at < timezone.now() - TOKEN_LASTS:
-        raise MarketplaceError(
+    ready(hit.study)
+    if hit.status == Status.REFUSED:
+        raise NotPossible(_("{reason} To try again, fill in a new form.").format(reason=hit.problem))
+    if hit.status not in (Status.DRAFT, Status.ORDERED):
+        return
+    if hit.ordered_at is not None and hit.ordered_at < timezone.now() - TOKEN_LASTS:
+        raise NotPossible(
             _("This order is too old to send again: a second task could be created. Publish a new task instead.")
         )
-    requester = requester_of(hit.account)
+    hit.keep(status=Status.ORDERED, ordered_at=hit.ordered_at or timezone.now())
+    requester, terms = requester_of(hit.account), hit.terms
     try:
         hit_id = requester.create_hit(
-            token=hit.token,
+            token=hit.reference,
             QualificationRequirements=requirements(hit, requester),
-            Title=hit.title,
+            Title=hit.name,
             Description=hit.description,
-            Keywords=hit.keywords,
+            Keywords=terms.keywords,
             Reward=f"{hit.reward:.2f}",
-            MaxAssignments=hit.assignments,
-            LifetimeInSeconds=hit.lifetime,
-            AssignmentDurationInSeconds=hit.duration,
-            AutoApprovalDelayInSeconds=hit.auto_approval,
-            Question=external_question(address, frame_height=hit.frame_height),
+            MaxAssignments=hit.places,
+            LifetimeInSeconds=terms.lifetime,
+            AssignmentDurationInSeconds=terms.duration,
+            AutoApprovalDelayInSeconds=terms.auto_approval,
+            Question=external_question(hit.address, frame_height=terms.frame_height),
         )
     except MarketplaceError as error:
         is_refused = isinstance(error, Refused) and not isinstance(error, NotSent)
-        save(hit, problem=str(error)[:300], **({"state": Hit.State.REFUSED} if is_refused else {}))
+        hit.keep(problem=str(error)[:300], status=Status.REFUSED if is_refused else hit.status)
         raise
-    expires_at = timezone.now() + timedelta(seconds=hit.lifetime)
-    available = {"available": hit.assignments, "expires_at": expires_at}
-    save(hit, hit_id=hit_id, state=Hit.State.ASSIGNABLE, problem="", **available)
-    return hit
+    expires_at = timezone.now() + timedelta(seconds=terms.lifetime)
+    available = {"available": hit.places, "expires_at": expires_at}
+    hit.keep(remote_id=hit_id, status=Status.ASSIGNABLE, problem="", terms=available)
 
 
 def external_question(address: str, *, frame_height: int = 0) -> str:
@@ -150,9 +164,9 @@ def external_question(address: str, *, frame_height: int = 0) -> str:
     )
 
 
-def requirements(hit: Hit, requester: Requester) -> list[dict[str, Any]]:
+def requirements(hit: Offer, requester: Requester) -> list[dict[str, Any]]:
     """Return mTurk's QualificationRequirements for the task; create our own qualification if it does not exist."""
-    demands, found = hit.demands, []
+    demands, found = hit.terms.demands, []
     for key, name in ((PERCENT_APPROVED, "approved_percent"), (NUMBER_APPROVED, "approved_number")):
         if demands.get(name):
             found.append((key, {"Comparator": "GreaterThanOrEqualTo", "IntegerValues": [demands[name]]}))
@@ -169,8 +183,7 @@ def requirements(hit: Hit, requester: Requester) -> list[dict[str, Any]]:
 def qualification_of(account: Account, game: str, hours: int, requester: Requester) -> Qualification:
     """Return the qualification of recent players of this game; create it on mTurk if it does not exist.
 
-    Raises:
-        MarketplaceError
+    Raise MarketplaceError.
     """
     key = {"account": account, "game": game, "hours": hours}
     if (existing := Qualification.objects.filter(**key).first()) is not None:
@@ -187,90 +200,78 @@ def qualification_of(account: Account, game: str, hours: int, requester: Request
     return Qualification.objects.get_or_create(**key, defaults={"qualification_id": qualification_id})[0]
 
 
-def find_ordered(hit: Hit, requester: Requester) -> None:
+def find_ordered(hit: Offer, requester: Requester) -> None:
     """Find out whether a task whose answer was lost exists; if mTurk does not list it after a day, it does not."""
-    if hit_id := requester.hit_by_annotation(str(hit.token)):
-        save(hit, hit_id=hit_id, state=Hit.State.ASSIGNABLE, problem="")
+    if hit_id := requester.hit_by_annotation(hit.reference):
+        hit.keep(remote_id=hit_id, status=Status.ASSIGNABLE, problem="")
         record_status(hit, requester.hit(hit_id))
-    elif hit.created_at < timezone.now() - TOKEN_LASTS:
-        save(hit, state=Hit.State.REFUSED, problem=_("Mechanical Turk never received the order."))
+    elif hit.ordered_at is not None and hit.ordered_at < timezone.now() - TOKEN_LASTS:
+        hit.keep(status=Status.REFUSED, problem=_("Mechanical Turk never received the order."))
 
 
-def record_status(hit: Hit, current: HitNow) -> None:
+def record_status(hit: Offer, current: HitNow) -> None:
     """Record a task's status on mTurk."""
-    known_state = {"state": current.status} if current.status in Hit.State.values else {}
-    names = ("assignments", "expires_at", "duration", "pending", "available", "completed")
-    save(hit, problem="", **known_state, **{name: getattr(current, name) for name in names})
+    known_status = {"status": current.status} if current.status in Status else {}
+    names = ("expires_at", "duration", "pending", "available", "completed")
+    terms = {name: getattr(current, name) for name in names}
+    hit.keep(problem="", places=current.assignments, terms=terms, heard_at=timezone.now(), **known_status)
 
 
-def adopt(study: Study, account: Account, *, key: str, address: str, by: Any) -> Hit:
-    """Add a task created elsewhere to the study, so that its workers can be paid here.
+def refresh(hit: Offer) -> None:
+    record_status(hit, requester_of(hit.account).hit(str(hit.remote_id)))
 
-    Raises:
-        MarketplaceError, NotPossible
-    """
-    if existing := Hit.objects.filter(hit_id=key).first():
-        if existing.study_id == study.pk:
-            return existing
-        raise NotPossible(_("This task belongs to another study."))
+
+def id_of(typed: str) -> str:
+    if not re.fullmatch(r"[A-Za-z0-9]{1,64}", typed):
+        raise NotPossible(_("A task's ID consists of letters and digits."))
+    return typed
+
+
+def adopt(study: Study, account: Account, *, key: str, address: str, by: Any) -> Offer:
     current = requester_of(account).hit(key)
-    copied = {name: getattr(current, name) for name in ("hit_id", "reward", "assignments", "duration")}
     with transaction.atomic():
-        hit = Hit(study=study, account=account, title=current.title[:128], created_by=by, **copied)
-        hit.lifetime = hit.auto_approval = 0
-        hit.save()
+        hit = Offer.objects.create(
+            study=study, account=account, reference=str(uuid.uuid4()), remote_id=current.hit_id,
+            status=Status.ASSIGNABLE, name=current.title[:128], places=current.assignments, reward=current.reward,
+            currency=CURRENCY, address=address, created_by=by, ordered_at=timezone.now(),
+            terms_stored=Terms(duration=current.duration).model_dump(mode="json"),
+        )  # fmt: skip
         record_status(hit, current)
     return hit
 
 
-def extend(hit: Hit, *, number: int, token: UUID) -> None:
-    """Add assignments to a task, so that more people can do it.
-
-    Raises:
-        MarketplaceError, NotPossible
-    """
-    if hit.hit_id is None:
+def extend(hit: Offer, *, number: int, token: UUID) -> None:
+    """Add assignments to a task, so that more people can do it. Raise MarketplaceError or NotPossible."""
+    if hit.remote_id is None:
         raise NotPossible(_("Mechanical Turk has not confirmed this task yet."))
-    if hit.assignments < MTURK_LARGE_FROM <= hit.assignments + number:
+    if hit.places < MTURK_LARGE_FROM <= hit.places + number:
         raise NotPossible(str(refusal_for("InvalidMaximumAssignmentsIncrease")))
-    requester = requester_of(hit.account)
-    order = {"HITId": hit.hit_id, "NumberOfAdditionalAssignments": number}
-    requester.once("create_additional_assignments_for_hit", token, **order)
-    record_status(hit, requester.hit(hit.hit_id))
+    order = {"HITId": hit.remote_id, "NumberOfAdditionalAssignments": number}
+    requester_of(hit.account).once("create_additional_assignments_for_hit", token, **order)
+    refresh(hit)
 
 
-def offer_for(hit: Hit, *, hours: float) -> None:
+def offer_for(hit: Offer, *, hours: float) -> None:
     """Offer a task for this many hours from now on; with less than 0, only workers who have accepted it can continue.
 
-    Raises:
-        MarketplaceError
+    Raise MarketplaceError.
     """
-    requester = requester_of(hit.account)
     until = timezone.now() + timedelta(hours=hours)
-    requester.call("update_expiration_for_hit", HITId=str(hit.hit_id), ExpireAt=until)
-    record_status(hit, requester.hit(str(hit.hit_id)))
+    requester_of(hit.account).call("update_expiration_for_hit", HITId=str(hit.remote_id), ExpireAt=until)
+    refresh(hit)
 
 
-def delete(hit: Hit) -> None:
+def delete(hit: Offer) -> None:
     """Delete a finished task on mTurk once all its assignments are decided; our own record stays, marked as deleted.
 
-    Raises:
-        MarketplaceError
+    Raise MarketplaceError.
     """
-    requester_of(hit.account).call("delete_hit", harmless="hitdoesnotexist", HITId=str(hit.hit_id))
-    save(hit, state=Hit.State.DISPOSED, available=0, pending=0)
-
-
-def save(hit: Hit, **values: Any) -> None:
-    """Save these values alone, so that other processes' changes to other fields are kept."""
-    for name, value in values.items():
-        setattr(hit, name, value)
-    hit.save(update_fields=list(values))
+    requester_of(hit.account).call("delete_hit", harmless="hitdoesnotexist", HITId=str(hit.remote_id))
+    hit.keep(status=Status.DISPOSED, terms={"available": 0, "pending": 0})
 
 
 # ---- when the study opens, pauses or closes --------------------------------------------------------
 
-GONE = (Hit.State.ORDERED, Hit.State.REFUSED, Hit.State.DISPOSED)
 _ENDS = (
     gettext_noop("On Mechanical Turk, {number} task ends: no more workers can accept it."),
     gettext_noop("On Mechanical Turk, {number} tasks end: no more workers can accept them."),
@@ -285,36 +286,32 @@ CHANGES: Mapping[str, tuple[str, str]] = {
 }
 
 
-def offered(recruitment: Recruitment) -> list[Hit]:
-    hits = Hit.objects.filter(study=recruitment.study).exclude(state__in=GONE)
-    return list(hits.select_related("account", "study__recruitment"))
-
-
-def state_of(hits: list[Hit]) -> str:
+def state_of(hits: list[Offer]) -> str:
     if not hits:
         return _("no tasks yet")
     tasks = ngettext("{number} task", "{number} tasks", len(hits)).format(number=len(hits))
-    available = places_sentence(sum(hit.available for hit in hits if is_due(hit, Study.Status.PAUSED)))
+    available = places_sentence(sum(hit.terms.available for hit in hits if is_due(hit, Study.Status.PAUSED)))
     return _("{tasks}, {available} available").format(tasks=tasks, available=available)
 
 
-def is_due(hit: Hit, status: str) -> bool:
+def is_due(hit: Offer, status: str) -> bool:
     """Return whether the task has to be offered again for an open study, or ended for others."""
-    if not hit.available or hit.expires_at is None:
+    terms = hit.terms
+    if not terms.available or terms.expires_at is None:
         return False
-    has_ended = hit.expires_at <= timezone.now()
+    has_ended = terms.expires_at <= timezone.now()
     is_ours = hit.account_id == hit.study.recruitment.account_id
     return has_ended and is_ours if status == Study.Status.LAUNCHED else not has_ended
 
 
-def change(hit: Hit, status: str) -> None:
+def change(hit: Offer, status: str) -> None:
     """End the task, or offer it again for as long as at first."""
-    offer_for(hit, hours=max(1, hit.lifetime // 3600) if status == Study.Status.LAUNCHED else -1)
+    offer_for(hit, hours=max(1, hit.terms.lifetime // 3600) if status == Study.Status.LAUNCHED else -1)
 
 
-def places_of(hit: Hit) -> int:
-    return hit.assignments
+def places_of(hit: Offer) -> int:
+    return hit.places
 
 
-def add_places(hit: Hit, number: int) -> None:
+def add_places(hit: Offer, number: int) -> None:
     extend(hit, number=number, token=uuid.uuid4())

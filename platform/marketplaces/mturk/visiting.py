@@ -18,7 +18,7 @@ from django.utils.translation import gettext_lazy
 
 from marketplaces import kinds
 from marketplaces.models import Recruitment, Submission
-from marketplaces.mturk.models import KEY, Hit
+from marketplaces.mturk.terms import KEY, Status, tasks
 from participants.models import Enrolment
 from participants.returning import ReturnInstructions
 from participants.states import State
@@ -44,8 +44,7 @@ _RETURN = gettext_lazy("Please return the task. Returning it does not count agai
 def arrive(study: str, link: Mapping[str, str]) -> Arrival:
     """Read `?workerId=&assignmentId=&hitId=[&turkSubmitTo=]`, or the preview of a task.
 
-    Raises:
-        IncompleteLink, EntryRefused
+    Raise IncompleteLink or EntryRefused.
     """
     assignment_id, worker_id, hit_id = (link.get(name, "").strip() for name in ("assignmentId", "workerId", "hitId"))
     if assignment_id == PREVIEW:
@@ -62,17 +61,17 @@ def arrive(study: str, link: Mapping[str, str]) -> Arrival:
 
 def _refuse(study: str, *, assignment_id: str, hit_id: str) -> None:
     """Refuse a link with which mTurk would not have opened our page."""
-    published = Hit.objects.filter(study__slug=study)
+    published = tasks(study__slug=study).exclude(status=Status.DRAFT)
     if not published.exists() and Recruitment.objects.filter(study__slug=study, account__kind=KEY).exists():
         reason = _("You can only preview it for now. Please come back when it is available on Mechanical Turk.")
         raise EntryRefused(reason, title=_("This task is not published yet"))
-    task = published.filter(hit_id=hit_id).first()
+    task = published.filter(remote_id=hit_id).first()
     if task is None:
-        unconfirmed = published.filter(state=Hit.State.ORDERED).exists()
-        if published.exclude(hit_id=None).exists() and not unconfirmed:
+        unconfirmed = published.filter(status=Status.ORDERED).exists()
+        if published.exclude(remote_id=None).exists() and not unconfirmed:
             raise EntryRefused(_ASK_TO_OPEN, title=_("This task does not belong to this study"))
         return
-    if task.over_at is not None and task.over_at < timezone.now():
+    if (over_at := task.terms.over_at) is not None and over_at < timezone.now():
         reason = _("The time limit has passed. {back}").format(back=_RETURN)
         raise EntryRefused(reason, title=_("This task has expired"), status=410)
     if Submission.objects.filter(study__slug=study, key=assignment_id).exists():
@@ -80,7 +79,7 @@ def _refuse(study: str, *, assignment_id: str, hit_id: str) -> None:
         raise EntryRefused(reason, title=_("This assignment has been submitted already"))
     here = Enrolment.objects.filter(identity__study=study, identity__recruiter=KEY)
     active = here.filter(Q(ended_at=None) | Q(state=State.COMPLETED), identity__details__hitId=hit_id)
-    if active.count() >= task.assignments:
+    if active.count() >= task.places:
         raise EntryRefused(_RETURN, title=_("All places in this task are taken"))
     others = here.filter(identity__proof__startswith=f"{assignment_id}/", ended_at=None)
     if any(enrolment.recently_seen() for enrolment in others):

@@ -8,11 +8,7 @@ class ProlificConfig(AppConfig):
     verbose_name = _("Prolific")
 
     def ready(self) -> None:
-        from marketplaces.prolific.models import Publication
         from marketplaces.prolific.publishing import stated
         from recruiters import terms
-        from rights.parts import belongs
-        from studies.models import Study
 
-        belongs(Publication, to=Study, by="study")
         terms.register("prolific", stated)

@@ -13,8 +13,8 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
-from marketplaces.models import Submission
-from marketplaces.prolific.models import KIND, Publication
+from marketplaces.models import Offer, Submission
+from marketplaces.prolific.terms import KIND
 from recruiters.models import Identity
 from recruiters.uploads import BadFile, Problem, rows_of, text_of
 
@@ -34,7 +34,7 @@ def reported_flag(submission: Mapping[str, Any]) -> str | None:
     return _FLAGS.get(text.strip().casefold()) if text else None
 
 
-def import_flags(publication: Publication, data: bytes) -> dict[str, int]:
+def import_flags(publication: Offer, data: bytes) -> dict[str, int]:
     """Store the flags of a CSV file, by submission or by participant; return how many were `taken` and how many are
     `unknown`.
 
@@ -66,7 +66,7 @@ def import_flags(publication: Publication, data: bytes) -> dict[str, int]:
     return _store(publication, flags, by_submission=by_submission)
 
 
-def _store(publication: Publication, flags: Mapping[str, str], *, by_submission: bool) -> dict[str, int]:
+def _store(publication: Offer, flags: Mapping[str, str], *, by_submission: bool) -> dict[str, int]:
     imported, matched = 0, set()
     for identity in Identity.objects.filter(study=publication.study.slug, recruiter=KIND):
         key = identity.details.get("SESSION_ID", "") if by_submission else identity.worker
@@ -78,7 +78,7 @@ def _store(publication: Publication, flags: Mapping[str, str], *, by_submission:
     return {"taken": imported, "unknown": len(set(flags) - matched)}
 
 
-def flag_counts(publication: Publication) -> list[tuple[Any, int]]:
+def flag_counts(publication: Offer) -> list[tuple[Any, int]]:
     """Return how many participants have each flag, excluding those without a reported result."""
     counts = Counter(publication.study.submissions.exclude(authenticity="").values_list("authenticity", flat=True))
     return [(flag.label, counts[flag]) for flag in Authenticity if counts[flag]]

@@ -20,19 +20,19 @@ from django.utils.translation import gettext_lazy
 from audit.actions import Action
 from marketplaces import submissions
 from marketplaces.kinds import MarketplaceError, NotPossible, Unclear
-from marketplaces.models import Recruitment, Submission
+from marketplaces.models import Offer, Recruitment, Submission
 from marketplaces.modules import Report
 from marketplaces.prolific import authenticity, codes
 from marketplaces.prolific.client import client_of, normalised_status, participant_of, text_of
 from marketplaces.prolific.forms import LEAST_PERCENT, MOST_PERCENT, PartForm, RejectForm, ReturnForm
-from marketplaces.prolific.models import Publication
-from marketplaces.prolific.publishing import store_study
+from marketplaces.prolific.publishing import refresh
+from marketplaces.prolific.terms import publication_of, was_published
 from marketplaces.submissions import identity_of
 from payouts.models import LedgerRow
 from payouts.services import keep_paid_elsewhere
 from plans.pay import cents
 from recruiters.models import Identity
-from studies.admin.acts import Act
+from studies.acts import Act
 
 STATUS = Submission.Status
 _SALT = "marketplaces.prolific.submission"
@@ -59,17 +59,19 @@ def key_of(session: str) -> str:
     return salted_hmac(_SALT, session, algorithm="sha256").hexdigest()
 
 
-def publication_of(submission: Submission) -> Publication:
-    return Publication.objects.get(study=submission.study_id)
+def _offer_of(submission: Submission) -> Offer:
+    publication = publication_of(study=submission.study_id)
+    assert publication is not None
+    return publication
 
 
-def report_of(publication: Publication, row: Mapping[str, Any]) -> Report:
+def report_of(publication: Offer, row: Mapping[str, Any]) -> Report:
     """Return what Prolific reports about one submission; raise Unclear if it is invalid."""
     session, flag = text_of(row, "id"), authenticity.reported_flag(row)
     fields = {
         **({"authenticity": flag} if flag else {}),
         "status": normalised_status(text_of(row, "status"))[:30],
-        "code": codes.entered(publication.codes, row.get("study_code") or row.get("entered_code")),
+        "code": codes.entered(publication.terms.codes, row.get("study_code") or row.get("entered_code")),
         "return_asked": bool(row.get("return_requested")),
         "started_at": _parsed_time(row.get("started_at")),
     }
@@ -78,7 +80,7 @@ def report_of(publication: Publication, row: Mapping[str, Any]) -> Report:
 
 def fetch(submission: Submission) -> Report:
     identity = identity_of(submission)
-    report = report_of(publication_of(submission), client_of(submission.account).submission(_session(identity)))
+    report = report_of(_offer_of(submission), client_of(submission.account).submission(_session(identity)))
     if report.worker != identity.worker or report.key != submission.key:
         raise NotPossible(_("According to Prolific, this submission belongs to another participant."))
     return report
@@ -91,14 +93,15 @@ def reject(submission: Submission, *, reason: str, category: str, **_sure: bool)
 
 def recorded(submission: Submission) -> None:
     """Record in the ledger what Prolific itself paid a participant, once."""
-    publication = publication_of(submission)
-    if submission.status == STATUS.SCREENED_OUT and publication.screen_out_reward is not None:
-        _keep_paid(submission, publication, "screen_out", publication.screen_out_reward)
+    publication = _offer_of(submission)
+    screen_out = publication.terms.screen_out
+    if submission.status == STATUS.SCREENED_OUT and screen_out is not None:
+        _keep_paid(submission, publication, "screen_out", screen_out)
     if submission.status == STATUS.PARTLY and submission.part is not None:
         _keep_paid(submission, publication, "part", cents(publication.reward * submission.part / 100))
 
 
-def _keep_paid(submission: Submission, publication: Publication, reason: str, amount: Any) -> None:
+def _keep_paid(submission: Submission, publication: Offer, reason: str, amount: Any) -> None:
     slug, kind = submission.study.slug, submission.account.kind
     paid = {"reason": reason, "amount": amount, "currency": publication.currency}
     assert submission.enrolment is not None
@@ -142,7 +145,7 @@ def not_payable_in_part(submission: Submission) -> str:
     person = submission.enrolment
     if submission.status == STATUS.WORKING and person is not None and person.ended:
         is_unpaid = not LedgerRow.objects.filter(enrolment=person).exists()
-        if is_unpaid and publication_of(submission).pays_parts:
+        if is_unpaid and _offer_of(submission).terms.parts:
             return ""
     return _("Prolific can pay part of the reward only to a participant who ended without pay and has not submitted.")
 
@@ -184,10 +187,10 @@ def pay_part(submission: Submission, *, percent: int, message: str, record: Call
         raise NotPossible(refusal or _("The percentage is out of range."))
     gone = _("This participant is no longer active on Prolific. Refresh the page and check their status.")
     submissions.refuse_unless(submission, STATUS.WORKING, gone)
-    publication, stored = publication_of(submission), Submission.objects.filter(pk=submission.pk)
+    publication, stored = _offer_of(submission), Submission.objects.filter(pk=submission.pk)
     record()
     stored.update(part=percent)
-    session, code = _session(identity_of(submission)), publication.codes[codes.PARTIAL_PAYMENT]
+    session, code = _session(identity_of(submission)), publication.terms.codes[codes.PARTIAL_PAYMENT]
     data = {"percentage_of_reward": percent, "message_to_participant": message}
     order = {"completion_code": code, "completion_code_data": data}
     try:
@@ -225,7 +228,7 @@ ACTS: Mapping[str, Act] = {
         explains=lambda submission: _(
             "Prolific completes their submission and pays them this percentage of {amount} {currency}. This can't be "
             "undone. The ledger records the payment as paid elsewhere."
-        ).format(amount=publication_of(submission).reward, currency=publication_of(submission).currency),
+        ).format(amount=_offer_of(submission).reward, currency=_offer_of(submission).currency),
         button=gettext_lazy("Pay part"),
         log=Action.CHANGED,
         form=PartForm,
@@ -240,13 +243,12 @@ ACTS: Mapping[str, Act] = {
 
 def sync(recruitment: Recruitment) -> None:
     """Sync one study. Raise MarketplaceError; what was stored before the error remains."""
-    published = Publication.objects.select_related("account", "study").exclude(prolific_id="")
-    publication = published.filter(study=recruitment.study_id).first()
+    publication = publication_of(study=recruitment.study_id, remote_id__isnull=False)
     if publication is None:
         return
-    client = client_of(publication.account)
-    store_study(publication, client.study(publication.prolific_id))
-    if publication.was_published:
-        rows = list(client.rows("/submissions/", study=publication.prolific_id))
+    refresh(publication)
+    if was_published(publication):
+        key = str(publication.remote_id)
+        rows = client_of(publication.account).rows("/submissions/", study=key)
         reports = [report_of(publication, row) for row in rows]
-        submissions.record_all(publication.study, publication.account, publication.prolific_id, reports)
+        submissions.record_all(publication.study, publication.account, key, reports)

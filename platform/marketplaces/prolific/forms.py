@@ -10,6 +10,7 @@ from django import forms
 from django.utils.translation import gettext_lazy as _
 from unfold.widgets import (
     UnfoldAdminCheckboxSelectMultipleWidget,
+    UnfoldAdminFileFieldWidget,
     UnfoldAdminSelectWidget,
     UnfoldAdminTextInputWidget,
 )
@@ -20,7 +21,7 @@ from marketplaces.fields import number, switch, text
 from marketplaces.offers import listing_of, open_places
 from marketplaces.prolific.filters import FiltersForm
 from studies.forecast import minutes_of
-from studies.models import Study
+from studies.models import Study, Version
 
 MOST_PLACES = 10_000
 LEAST_PERCENT, MOST_PERCENT = 8, 99
@@ -103,13 +104,17 @@ class OfferForm(forms.Form):
         cleaned = super().clean() or self.cleaned_data
         if not self.filters.is_valid():
             raise forms.ValidationError(_("Correct the filters that are open below."))
-        return {**cleaned, "filters": self.filters.selected()}
+        return cleaned
+
+    def offer(self) -> dict[str, Any]:
+        """Return what was entered as arguments of `publishing.create`."""
+        entered = {**self.cleaned_data, "filters": self.filters.selected()}
+        own = {name: entered.pop(name) for name in ("name", "description", "places", "by_treatment")}
+        return {**own, "terms": entered}
 
 
-def suggestion(study: Study) -> dict[str, Any]:
+def suggestion(study: Study, version: Version) -> dict[str, Any]:
     """Return the initial values for a launched study."""
-    version = study.latest_version()
-    assert version is not None
     try:
         minutes = minutes_of(version.reader) or 10
     except (GameError, AgentError):
@@ -127,6 +132,12 @@ def suggestion(study: Study) -> dict[str, Any]:
 
 class PlacesForm(forms.Form):
     places = number(_("Total places"), 1, MOST_PLACES)
+
+
+class FlagsForm(forms.Form):
+    flags = forms.FileField(
+        label=_("Authenticity flags (CSV file)"), widget=UnfoldAdminFileFieldWidget(attrs={"accept": ".csv,text/csv"})
+    )
 
 
 class ReturnForm(forms.Form):

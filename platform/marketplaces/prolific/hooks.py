@@ -25,9 +25,9 @@ from django.views.decorators.debug import sensitive_variables
 from django.views.decorators.http import require_POST
 
 from marketplaces.kinds import NotPossible
-from marketplaces.models import Recruitment
+from marketplaces.models import Account, Offer, Recruitment
 from marketplaces.prolific.client import client_of, text_of
-from marketplaces.prolific.models import Hook, Publication
+from marketplaces.prolific.models import Hook
 
 EVENTS = ("submission.status.change", "study.status.change")
 MAX_BYTES = 64 * 1024
@@ -37,7 +37,7 @@ RETENTION = timedelta(days=2)
 """How long events are remembered: longer than they are accepted."""
 
 
-def subscribe(publication: Publication, *, address: str) -> Hook:
+def subscribe(publication: Offer, *, address: str) -> Hook:
     """Subscribe to events from this account's workspace; doing so again renews the secret.
 
     Args:
@@ -47,21 +47,22 @@ def subscribe(publication: Publication, *, address: str) -> Hook:
         NotPossible: Prolific sends events only to https addresses.
         MarketplaceError
     """
-    if not address.startswith("https://") and not publication.rehearsed:
+    account, workspace = publication.account, publication.terms.workspace
+    if not address.startswith("https://") and account.place != Account.Place.REHEARSAL:
         raise NotPossible(_("Prolific sends events only to addresses that begin with https://."))
-    client = client_of(publication.account)
-    hook, _created = Hook.objects.get_or_create(account=publication.account, workspace=publication.workspace)
-    hook.keep_secret(text_of(client.ask("POST", "/hooks/secrets/", {"workspace_id": publication.workspace}), "value"))
+    client = client_of(account)
+    hook, _created = Hook.objects.get_or_create(account=account, workspace=workspace)
+    hook.keep_secret(text_of(client.ask("POST", "/hooks/secrets/", {"workspace_id": workspace}), "value"))
     hook.save()
     target = f"{address}{hook.uid}/"
     subscribed = {
         subscription.get("event_type")
-        for subscription in client.rows("/hooks/subscriptions/", workspace_id=publication.workspace)
+        for subscription in client.rows("/hooks/subscriptions/", workspace_id=workspace)
         if subscription.get("target_url") == target
     }
     for event in EVENTS:
         if event not in subscribed:
-            client.subscribe(workspace=publication.workspace, event=event, target=target)
+            client.subscribe(workspace=workspace, event=event, target=target)
     Hook.objects.filter(pk=hook.pk).update(subscribed_at=timezone.now())
     return hook
 
@@ -115,9 +116,9 @@ def _sync_soon(hook: Hook, body: bytes) -> None:
         payload = json.loads(body)
     except (ValueError, RecursionError):
         return
-    publications = Publication.objects.filter(account=hook.account)
+    publications = Offer.objects.filter(account=hook.account)
     if isinstance(payload, dict) and str(payload.get("event_type", "")).startswith("study."):
-        publications = publications.filter(prolific_id=str(payload.get("resource_id", ""))[:40])
+        publications = publications.filter(remote_id=str(payload.get("resource_id", ""))[:40])
     recruitments = Recruitment.objects.filter(
         study__in=publications.values("study"), failures=0, next_at__gt=timezone.now()
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.utils.translation import gettext_lazy
 
-from marketplaces.kinds import Credential, Kind, Listed
+from marketplaces.kinds import Credential, Kind
 
 KIND = Kind(
     key="prolific",
@@ -18,6 +18,4 @@ KIND = Kind(
     ),
     addresses={"production": "https://api.prolific.com"},
     pages={"production": "https://app.prolific.com"},
-    desk="admin:prolific_publication_of",
-    listed=Listed(gettext_lazy("Studies on Prolific"), "campaign", "prolific_publication"),
 )

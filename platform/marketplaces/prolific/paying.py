@@ -16,7 +16,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from marketplaces.kinds import NotSent, NotThere, Refused
-from marketplaces.models import Account
+from marketplaces.models import Account, Offer
 from marketplaces.paying import reachable
 from marketplaces.prolific.client import (
     MAX_BULK,
@@ -27,7 +27,8 @@ from marketplaces.prolific.client import (
     normalised_status,
     participant_of,
 )
-from marketplaces.prolific.models import BonusOrder, Publication
+from marketplaces.prolific.models import BonusOrder
+from marketplaces.prolific.terms import publication_of
 from marketplaces.submissions import ASSIGNMENT_STATUSES, STATUS
 from payouts.payers import Answer, AssignmentStatus, Order, Outcome, Payer, Unreachable
 
@@ -44,16 +45,16 @@ class ProlificPayer(Payer):
 
     may_repeat = False
 
-    def __init__(self, publication: Publication) -> None:
-        self._publication = publication
+    def __init__(self, publication: Offer) -> None:
+        self._publication, self._key = publication, str(publication.remote_id)
         self._listed: dict[str, dict[str, Any]] = {}
 
     def balance(self) -> tuple[Decimal, str] | None:
         with reachable():
-            return self._client().balance(self._publication.workspace)
+            return self._client().balance(self._publication.terms.workspace)
 
     def fee(self, order: Order) -> Decimal:
-        return (order.amount * self._publication.fee_rate).quantize(Decimal("0.01"), rounding=ROUND_UP)
+        return (order.amount * self._publication.terms.fee_rate).quantize(Decimal("0.01"), rounding=ROUND_UP)
 
     def assignment_status(self, order: Order) -> AssignmentStatus:
         with reachable():
@@ -61,7 +62,7 @@ class ProlificPayer(Payer):
                 submission = self._submission(order)
             except NotThere:
                 return AssignmentStatus.UNKNOWN
-        if submission.get("participant") != order.worker or submission.get("study_id") != self._publication.prolific_id:
+        if submission.get("participant") != order.worker or submission.get("study_id") != self._key:
             return AssignmentStatus.SOMEBODY_ELSE
         status = ASSIGNMENT_STATUSES.get(normalised_status(submission["status"]))
         if status is None:
@@ -116,11 +117,10 @@ class ProlificPayer(Payer):
         """Read the study's list of submissions, unless asking for each order takes fewer requests."""
         if self._publication.study.submissions.count() > PAGE_SIZE * len(orders):
             return
-        study = self._publication.prolific_id
         with reachable():
-            rows = list(self._client().rows("/submissions/", study=study))
+            rows = list(self._client().rows("/submissions/", study=self._key))
         self._listed = {
-            str(row.get("id")): {**row, "participant": participant_of(row), "study_id": study}
+            str(row.get("id")): {**row, "participant": participant_of(row), "study_id": self._key}
             for row in rows
             if isinstance(row.get("status"), str) and isinstance(row.get("bonus_payments"), list)
         }
@@ -214,7 +214,7 @@ class ProlificPayer(Payer):
         ]
         if unpaid:
             amounts = {_session(order): order.amount for order in unpaid}
-            reference = self._client().set_up_bonuses(study=self._publication.prolific_id, bonuses=amounts)
+            reference = self._client().set_up_bonuses(study=self._key, bonuses=amounts)
             common = {"reference": reference, "shared_by": len(unpaid), "told_at": None, "taken_at": None}
             with transaction.atomic():
                 for order in sorted(unpaid, key=lambda order: order.uid):
@@ -314,6 +314,5 @@ def account_of(study: str) -> Account | None:
     return publication.account if publication is not None else None
 
 
-def _publication_of(study: str) -> Publication | None:
-    publications = Publication.objects.select_related("account").exclude(prolific_id="")
-    return publications.filter(study__slug=study).first()
+def _publication_of(study: str) -> Offer | None:
+    return publication_of(study__slug=study, remote_id__isnull=False)

@@ -6,6 +6,7 @@ lost, Parley looks for a study with that name before it creates another.
 
 from __future__ import annotations
 
+import re
 import secrets
 from collections.abc import Iterator, Mapping
 from datetime import timedelta
@@ -21,7 +22,7 @@ from django.utils.translation import gettext_noop
 
 from marketplaces import offers
 from marketplaces.kinds import MarketplaceError, NotPossible, NotThere, Refused, Unclear
-from marketplaces.models import Account, Recruitment
+from marketplaces.models import Account, Offer
 from marketplaces.offers import Price, listing_of, pay_of
 from marketplaces.prolific import codes
 from marketplaces.prolific.client import (
@@ -33,7 +34,7 @@ from marketplaces.prolific.client import (
     text_of,
     units,
 )
-from marketplaces.prolific.models import KIND, Publication
+from marketplaces.prolific.terms import KIND, Status, Terms, publication_of, was_published
 from plans.pay import PayRule
 from recruiters.terms import Stated, with_share
 from studies.costs import shown_costs
@@ -52,38 +53,31 @@ LONGEST_ID, MOST_PLACES, HIGHEST_FEE_RATE = 40, 10**6, 99
 """Upper limits for values in Prolific's responses; anything beyond them is invalid."""
 
 
-def refuse_unready(study: Study) -> tuple[Version, PayRule, Account]:
+def ready(study: Study) -> tuple[Version, PayRule, Account]:
     """Return the version, its pay rule and the account to publish with. Raise NotPossible."""
     return offers.ready(study, KIND, statuses=(Study.Status.LAUNCHED,))
 
 
-def create_draft(
-    study: Study,
-    *,
-    address: str,
-    project: str = "",
-    screen_out: Decimal | None = None,
-    parts: bool = False,
-    by_treatment: bool = False,
-    **offer: Any,
-) -> Publication:
+def create(
+    study: Study, *, address: str, by: Any, terms: Mapping[str, Any], by_treatment: bool = False, **offer: Any
+) -> Offer:
     """Create the study on Prolific, as a draft that nobody sees yet.
 
     Args:
         address: of the study's entry page, as participants' browsers reach it.
-        screen_out: what Prolific itself pays screened-out participants; None if nothing.
-        parts: whether partial payments are allowed.
+        terms: those of `Terms` that the researcher chose.
         by_treatment: whether each cell has its own address on Prolific.
-        offer: the other fields of `Publication` that the researcher chose.
+        offer: likewise of `Offer`.
 
     Raises:
         NotPossible
-        MarketplaceError: the publication is kept as uncertain if it may have been created; `find_created` looks for it.
+        MarketplaceError: the offer is kept as uncertain if it may have been created; `find_created` looks for it.
     """
-    version, rule, account = refuse_unready(study)
-    _refuse_screen_out(screen_out, rule)
+    version, rule, account = ready(study)
+    chosen = Terms(**terms)
+    _refuse_screen_out(chosen.screen_out, rule)
     client = client_of(account)
-    workspace, currency = workspace_of(client, project)
+    workspace, currency = workspace_of(client, chosen.project)
     if currency != rule.currency:
         raise NotPossible(
             _(
@@ -91,33 +85,26 @@ def create_draft(
                 "same."
             ).format(ours=rule.currency, theirs=currency)
         )
-    publication = Publication(
-        study=study,
-        account=account,
-        internal_name=f"parley-{study.slug}-{secrets.token_hex(4)}",
-        project=project,
-        workspace=workspace,
-        reward=rule.base,
-        currency=rule.currency,
-        address=address,
-        codes=codes.new_codes(parts=parts),
-        screen_out_reward=screen_out,
-        pays_parts=parts,
-        **offer,
-    )
-    if by_treatment:
-        cells = list(version.cells.order_by("number"))
-        publication.places = sum(cell.places for cell in cells)
-        publication.treatments = {secrets.token_urlsafe(9): cell.number for cell in cells}
-    _keep(publication)
+    cells = list(version.cells.order_by("number")) if by_treatment else []
+    more = {
+        "workspace": workspace,
+        "codes": codes.new_codes(parts=chosen.parts),
+        "treatments": {secrets.token_urlsafe(9): cell.number for cell in cells},
+    }
+    publication = _new(
+        study, account, rule, chosen.model_copy(update=more), address=address, created_by=by,
+        reference=f"parley-{study.slug}-{secrets.token_hex(4)}",
+        **{**offer, **({"places": sum(cell.places for cell in cells)} if cells else {})},
+    )  # fmt: skip
     try:
         store_study(publication, client.study(method="POST", fields=fields_of(publication, version)))
     except Unclear:
-        Publication.objects.filter(pk=publication.pk).update(status=Publication.Status.UNCERTAIN)
+        publication.keep(status=Status.UNCERTAIN)
         raise
     except MarketplaceError as error:
         publication.delete()
-        if isinstance(error, Refused) and (screen_out is not None or parts) and "completion_codes" in error.reason:
+        is_optional = chosen.screen_out is not None or chosen.parts
+        if isinstance(error, Refused) and is_optional and "completion_codes" in error.reason:
             message = _(
                 "Prolific did not accept the screen-out payment or partial payments; the workspace may not support "
                 "them. {why}"
@@ -127,23 +114,20 @@ def create_draft(
     return publication
 
 
-def _keep(publication: Publication, *, prolific_id: str = "") -> None:
-    """Save a new publication. Raise NotPossible if this study is on Prolific already, or that one linked here."""
+def _new(study: Study, account: Account, rule: PayRule, terms: Terms, **offer: Any) -> Offer:
+    """Keep a new offer. Raise NotPossible if the study is on Prolific already."""
     with transaction.atomic():
-        Study.objects.select_for_update().get(pk=publication.study_id)
-        if Publication.objects.filter(study=publication.study).exists():
+        Study.objects.select_for_update().get(pk=study.pk)
+        if publication_of(study=study) is not None:
             raise NotPossible(_("The study is already on Prolific."))
-        if prolific_id and Publication.objects.filter(prolific_id=prolific_id).exists():
-            raise NotPossible(_("This study on Prolific is already linked to another study here."))
-        publication.save()
+        return Offer.objects.create(
+            study=study, account=account, status=Status.MAKING, reward=rule.base, currency=rule.currency,
+            ordered_at=timezone.now(), terms_stored=terms.model_dump(mode="json"), **offer,
+        )  # fmt: skip
 
 
 def workspace_of(client: Client, project: str) -> tuple[str, str]:
-    """Return the workspace that pays and its currency.
-
-    Raises:
-        NotPossible, MarketplaceError
-    """
+    """Return the workspace that pays and its currency. Raise NotPossible or MarketplaceError."""
     workspaces = list(client.rows("/workspaces/"))
     if not workspaces:
         raise NotPossible(_("The account belongs to no workspace. First create a workspace on Prolific."))
@@ -153,39 +137,35 @@ def workspace_of(client: Client, project: str) -> tuple[str, str]:
     return workspace, client.balance(workspace)[1]
 
 
-def fields_of(publication: Publication, version: Version) -> dict[str, Any]:
+def fields_of(publication: Offer, version: Version) -> dict[str, Any]:
     """Return the study's fields as sent to Prolific."""
+    terms: Terms = publication.terms
     fields: dict[str, Any] = {
         "name": publication.name,
-        "internal_name": publication.internal_name,
+        "internal_name": publication.reference,
         "description": publication.description,
         "external_study_url": f"{publication.address}{PARAMETERS}",
-        "is_external_study_url_secure": publication.requires_signature,
+        "is_external_study_url_secure": terms.requires_signature,
         "prolific_id_option": "url_parameters",
         "completion_codes": codes.for_prolific(
-            publication.codes, pay_of(version), screen_out=publication.screen_out_reward, slots=publication.places
+            terms.codes, pay_of(version), screen_out=terms.screen_out, slots=publication.places
         ),
         "total_available_places": publication.places,
-        "estimated_completion_time": publication.minutes,
-        "maximum_allowed_time": max(version.plan.minutes, TIME_LIMIT_FACTOR * publication.minutes),
+        "estimated_completion_time": terms.minutes,
+        "maximum_allowed_time": max(version.plan.minutes, TIME_LIMIT_FACTOR * terms.minutes),
         "reward": hundredths(publication.reward),
-        "device_compatibility": publication.devices,
+        "device_compatibility": terms.devices,
         "submissions_config": {"max_submissions_per_participant": 1},
     }
-    if publication.treatments:
-        fields["access_details"] = _addresses(publication, version)
-    if publication.filters:
-        fields["filters"] = publication.filters
-    return {**fields, "project": publication.project} if publication.project else fields
-
-
-def _addresses(publication: Publication, version: Version) -> list[dict[str, Any]]:
-    """Return the addresses for Prolific's Taskflow, one for each treatment, each with its number of participants."""
-    places = {cell.number: cell.places for cell in version.cells.all()}
-    return [
-        {"external_url": f"{publication.address}{PARAMETERS}&{TREATMENT}={key}", "total_allocation": places[number]}
-        for key, number in publication.treatments.items()
-    ]
+    if terms.treatments:
+        places = {cell.number: cell.places for cell in version.cells.all()}
+        link = f"{publication.address}{PARAMETERS}&{TREATMENT}="
+        fields["access_details"] = [
+            {"external_url": f"{link}{key}", "total_allocation": places[number]}
+            for key, number in terms.treatments.items()
+        ]
+    optional = {"filters": terms.filters, "project": terms.project}
+    return fields | {name: value for name, value in optional.items() if value}
 
 
 def _refuse_screen_out(reward: Decimal | None, rule: PayRule) -> None:
@@ -200,7 +180,7 @@ def _refuse_screen_out(reward: Decimal | None, rule: PayRule) -> None:
         raise NotPossible(_("The screen-out payment must be less than the reward."))
 
 
-def find_created(publication: Publication) -> bool:
+def find_created(publication: Offer) -> bool:
     """Look for the study whose creation was never confirmed; if there is none, delete the record so that it can be
     created.
 
@@ -210,58 +190,57 @@ def find_created(publication: Publication) -> bool:
         NotPossible: the study is being created at the moment.
         MarketplaceError: the outcome is still unknown.
     """
-    being_made = publication.status == Publication.Status.MAKING
-    if being_made and publication.made_at > timezone.now() - CREATION_TIME:
+    began = publication.ordered_at or timezone.now()
+    if publication.status == Status.MAKING and began > timezone.now() - CREATION_TIME:
         raise NotPossible(_("The draft is being created. Please check again in a minute."))
-    client = client_of(publication.account)
-    names = (
-        text_of(row, "id") for row in client.rows("/studies/") if row.get("internal_name") == publication.internal_name
-    )
+    client, own_name = client_of(publication.account), publication.reference
+    names = (text_of(row, "id") for row in client.rows("/studies/") if row.get("internal_name") == own_name)
     if (found := next(names, "")) == "":
-        Publication.objects.filter(pk=publication.pk, prolific_id="").delete()
+        Offer.objects.filter(pk=publication.pk, remote_id=None).delete()
         return False
     store_study(publication, client.study(found))
     return True
 
 
-def store_study(publication: Publication, data: Mapping[str, Any]) -> None:
+def store_study(publication: Offer, data: Mapping[str, Any]) -> None:
     """Store what Prolific reports about the study."""
     status, prolific_id = normalised_status(data["status"]), text_of(data, "id")
-    if len(prolific_id) > LONGEST_ID or publication.prolific_id not in ("", prolific_id):
+    if len(prolific_id) > LONGEST_ID or publication.remote_id not in (None, prolific_id):
         raise_invalid_response()
-    publication.prolific_id = prolific_id
-    publication.status = status if status in Publication.Status.values else publication.status
-    publication.said_at = timezone.now()
-    if isinstance(places := data.get("total_available_places"), int | float) and 1 <= places < MOST_PLACES:
+    places, project = data.get("total_available_places"), data.get("project")
+    if isinstance(places, int | float) and 1 <= places < MOST_PLACES:
         publication.places = int(places)
-    if isinstance(project := data.get("project"), str):
-        publication.project = project[:40]
-    publication.fee_rate = _fee_rate(publication, data)
-    publication.save(update_fields=["prolific_id", "status", "said_at", "places", "project", "fee_rate"])
+    publication.keep(
+        remote_id=prolific_id,
+        status=status if status in Status else publication.status,
+        heard_at=timezone.now(),
+        places=publication.places,
+        terms={"fee_rate": _fee_rate(publication, data), **({"project": project} if isinstance(project, str) else {})},
+    )
 
 
-def _fee_rate(publication: Publication, data: Mapping[str, Any]) -> Decimal:
+def _fee_rate(publication: Offer, data: Mapping[str, Any]) -> Decimal:
     """Return fees and taxes per unit of reward, from the total cost; the previous rate if Prolific reports no cost."""
     rewards = publication.reward * publication.places
     if not isinstance(data.get("total_cost"), int | float) or rewards <= 0:
-        return publication.fee_rate
+        return Decimal(publication.terms.fee_rate)
     rate = max(Decimal(0), units(data["total_cost"]) / rewards - 1)
     if rate > HIGHEST_FEE_RATE:
         raise_invalid_response()
     return rate.quantize(Decimal("0.0001"))
 
 
-def price_of(publication: Publication) -> Price:
+def price_of(publication: Offer) -> Price:
     """Return what publishing costs, and the balance; nothing is stored. Raise MarketplaceError."""
     client = client_of(publication.account)
-    data = client.study(publication.prolific_id)
+    data = client.study(str(publication.remote_id))
     fee_rate = _fee_rate(publication, data)
     if isinstance(data.get("total_cost"), int | float):
         total = units(data["total_cost"])
     else:
         fields = {"reward": hundredths(publication.reward), "total_available_places": publication.places}
         total = units(client.ask("POST", "/study-cost-calculator/", fields).get("total_cost"))
-    balance, currency = client.balance(publication.workspace)
+    balance, currency = client.balance(publication.terms.workspace)
     costs = shown_costs(publication.study)
     if costs is not None:
         costs = costs.of(places=publication.places, terms=with_share(costs.terms, fee_rate))
@@ -270,11 +249,12 @@ def price_of(publication: Publication) -> Price:
 
 def stated(study: str) -> Stated | None:
     """Return what Prolific states about the study with this short name; None if it is not there."""
-    publication = Publication.objects.filter(study__slug=study).only("fee_rate", "minutes").first()
-    return None if publication is None else Stated(publication.fee_rate or None, publication.minutes)
+    if (publication := publication_of(study__slug=study)) is None:
+        return None
+    return Stated(publication.terms.fee_rate or None, publication.terms.minutes)
 
 
-def refuse_other_account(publication: Publication) -> None:
+def refuse_other_account(publication: Offer) -> None:
     """Raise NotPossible if the account that would pay is not the one that the study recruits through now."""
     if publication.study.recruitment.account_id != publication.account_id:
         raise NotPossible(
@@ -282,39 +262,36 @@ def refuse_other_account(publication: Publication) -> None:
         )
 
 
-def publish(publication: Publication) -> None:
+def publish(publication: Offer) -> None:
     """Publish the study, so that participants see it.
 
     Raises:
         NotPossible
         MarketplaceError: if the response was lost, `refresh` shows the outcome.
     """
-    refuse_unready(publication.study)
+    ready(publication.study)
     refuse_other_account(publication)
     _change_status(publication, "PUBLISH")
 
 
 _STATUSES_AFTER = {
-    "PUBLISH": (Publication.Status.ACTIVE, Publication.Status.PUBLISHING, Publication.Status.SCHEDULED),
-    "PAUSE": (Publication.Status.PAUSED,),
-    "START": (Publication.Status.ACTIVE,),
-    "STOP": (Publication.Status.AWAITING_REVIEW, Publication.Status.COMPLETED),
+    "PUBLISH": (Status.ACTIVE, Status.PUBLISHING, Status.SCHEDULED),
+    "PAUSE": (Status.PAUSED,),
+    "START": (Status.ACTIVE,),
+    "STOP": (Status.AWAITING_REVIEW, Status.COMPLETED),
 }
 
 
-def _change_status(publication: Publication, action: str) -> None:
+def _change_status(publication: Offer, action: str) -> None:
     """Request the action; if Prolific refuses or the response is lost, the status that it then reports decides.
 
-    Raises:
-        MarketplaceError
+    Raise MarketplaceError.
     """
-    client = client_of(publication.account)
+    client, key = client_of(publication.account), str(publication.remote_id)
     try:
-        store_study(
-            publication, client.study(publication.prolific_id, "transition", method="POST", fields={"action": action})
-        )
+        store_study(publication, client.study(key, "transition", method="POST", fields={"action": action}))
     except (Unclear, Refused):
-        store_study(publication, client.study(publication.prolific_id))
+        store_study(publication, client.study(key))
         if publication.status not in _STATUSES_AFTER[action]:
             raise
 
@@ -327,30 +304,25 @@ stop = partial(_change_status, action="STOP")
 """End recruitment for good."""
 
 
-def refresh(publication: Publication) -> None:
+def refresh(publication: Offer) -> None:
     """Fetch the study's current status. Raise MarketplaceError."""
-    store_study(publication, client_of(publication.account).study(publication.prolific_id))
+    store_study(publication, client_of(publication.account).study(str(publication.remote_id)))
 
 
-def set_places(publication: Publication, places: int) -> None:
-    """Set the total number of places offered; repeating this changes nothing.
-
-    Raises:
-        NotPossible, MarketplaceError
-    """
-    if publication.treatments:
+def set_places(publication: Offer, places: int) -> None:
+    """Set the total number of places offered; repeating this changes nothing. Raise NotPossible or MarketplaceError."""
+    if publication.terms.treatments:
         raise NotPossible(_("Each treatment has its own places. Change them on Prolific."))
     if places <= publication.places:
         raise NotPossible(
             _("The study has {places} places. On Prolific, you can only add places.").format(places=publication.places)
         )
+    fields = {"total_available_places": places}
     client = client_of(publication.account)
-    store_study(
-        publication, client.study(publication.prolific_id, method="PATCH", fields={"total_available_places": places})
-    )
+    store_study(publication, client.study(str(publication.remote_id), method="PATCH", fields=fields))
 
 
-def forget(publication: Publication) -> None:
+def forget(publication: Offer) -> None:
     """Delete our record of a draft that was deleted on Prolific, so that another can be created.
 
     Raises:
@@ -369,12 +341,11 @@ def forget(publication: Publication) -> None:
 
 # ---- when the study opens, pauses or closes --------------------------------------------------------
 
-STATUS = Publication.Status
-_RECRUITING = (STATUS.ACTIVE, STATUS.PUBLISHING, STATUS.SCHEDULED)
+_RECRUITING = (Status.ACTIVE, Status.PUBLISHING, Status.SCHEDULED)
 _DUE_FROM: Mapping[str, tuple[str, ...]] = {
-    Study.Status.LAUNCHED: (STATUS.PAUSED,),
+    Study.Status.LAUNCHED: (Status.PAUSED,),
     Study.Status.PAUSED: _RECRUITING,
-    Study.Status.CLOSED: (*_RECRUITING, STATUS.PAUSED),
+    Study.Status.CLOSED: (*_RECRUITING, Status.PAUSED),
 }
 CHANGES: Mapping[str, tuple[str, str]] = {
     status: (sentence, sentence)
@@ -392,22 +363,17 @@ CHANGES: Mapping[str, tuple[str, str]] = {
 }
 
 
-def offered(recruitment: Recruitment) -> list[Publication]:
-    """Return the study's publication, if Prolific has it."""
-    return list(Publication.objects.filter(study=recruitment.study).exclude(prolific_id=""))
-
-
-def state_of(publications: list[Publication]) -> str:
+def state_of(publications: list[Offer]) -> str:
     if not publications:
         return _("not there yet")
-    return f"{publications[0].get_status_display()}, {places_sentence(publications[0].places)}"
+    return f"{publications[0].status_label}, {places_sentence(publications[0].places)}"
 
 
-def is_due(publication: Publication, status: str) -> bool:
+def is_due(publication: Offer, status: str) -> bool:
     return publication.status in _DUE_FROM.get(status, ())
 
 
-def change(publication: Publication, status: str) -> None:
+def change(publication: Offer, status: str) -> None:
     """Pause, stop or resume the study there; its own account pays what is then spent."""
     if status == Study.Status.LAUNCHED:
         refuse_other_account(publication)
@@ -415,12 +381,12 @@ def change(publication: Publication, status: str) -> None:
     acts[Study.Status(status)](publication)
 
 
-def places_of(publication: Publication) -> int:
+def places_of(publication: Offer) -> int:
     """Return its places; 0 before publishing, and if each treatment has its own places."""
-    return publication.places if publication.was_published and not publication.treatments else 0
+    return publication.places if was_published(publication) and not publication.terms.treatments else 0
 
 
-def add_places(publication: Publication, number: int) -> None:
+def add_places(publication: Offer, number: int) -> None:
     set_places(publication, publication.places + number)
 
 
@@ -435,41 +401,46 @@ class UnsuitableSettings(NotPossible):
         self.changes = changes
 
 
-def adopt(study: Study, account: Account, *, key: str, address: str, by: Any = None) -> Publication:
-    """Link the study to the one on Prolific that has this identifier (`kinds.Recruiting.adopt`).
+def id_of(typed: str) -> str:
+    if not re.fullmatch(r"[0-9a-f]{24}", typed.lower()):
+        raise NotPossible(
+            _("A study's ID on Prolific has 24 letters and digits, and is at the end of its address there.")
+        )
+    return typed.lower()
+
+
+def adopt(study: Study, account: Account, *, key: str, address: str, by: Any = None) -> Offer:
+    """Link the study to the one on Prolific that has this identifier (`modules.Recruiting.adopt`).
 
     Raises:
-        NotPossible: this study is already on Prolific, or that one belongs to another study.
+        NotPossible: this study is already on Prolific.
         UnsuitableSettings
         MarketplaceError
     """
-    version, rule, _account = refuse_unready(study)
+    version, rule, _account = ready(study)
     client = client_of(account)
-    data = client.study(key.lower())
+    data = client.study(key)
     project = data["project"] if isinstance(data.get("project"), str) else ""
     workspace, currency = workspace_of(client, project)
     completion_codes, code_problems = codes.of_prolific(data.get("completion_codes"), rule)
     if problems := [*_problems(data, rule, address=address, currency=currency), *code_problems]:
         raise UnsuitableSettings([*problems, *_advice(data)])
-    publication = Publication(
-        study=study,
-        account=account,
-        internal_name=_unique_internal_name(data),
-        name=str(data.get("name") or listing_of(study, version).title)[:120],
-        description=str(data.get("description") or "")[:5000],
-        project=project[:40],
+    terms = Terms(
+        project=project,
         workspace=workspace,
-        places=_positive_integer(data, "total_available_places"),
         minutes=_positive_integer(data, "estimated_completion_time"),
         devices=[device for device in data.get("device_compatibility") or [] if isinstance(device, str)],
-        reward=rule.base,
-        currency=rule.currency,
-        address=address,
         requires_signature=bool(data.get("is_external_study_url_secure")),
         codes=completion_codes,
     )
+    offer = {
+        "name": str(data.get("name") or listing_of(study, version).title)[:120],
+        "description": str(data.get("description") or "")[:5000],
+        "places": _positive_integer(data, "total_available_places"),
+        "reference": _unique_internal_name(data),
+    }
     with transaction.atomic():
-        _keep(publication, prolific_id=data["id"])
+        publication = _new(study, account, rule, terms, address=address, created_by=by, **offer)
         store_study(publication, data)
     return publication
 
@@ -493,7 +464,7 @@ def _problems(data: Mapping[str, Any], rule: PayRule, *, address: str, currency:
 
 
 def _advice(data: Mapping[str, Any]) -> Iterator[str]:
-    if normalised_status(data["status"]) != STATUS.UNPUBLISHED:
+    if normalised_status(data["status"]) != Status.UNPUBLISHED:
         yield _("Prolific doesn't allow these changes to a published study. Copy the study there and change the copy.")
 
 
@@ -515,7 +486,7 @@ def page_of(url: str) -> tuple[str, str, str]:
 def _unique_internal_name(data: Mapping[str, Any]) -> str:
     """Return its internal name on Prolific, made unique if another study here already has this name."""
     name = str(data.get("internal_name") or "")[:120]
-    is_free = name and not Publication.objects.filter(internal_name=name).exists()
+    is_free = name and not Offer.objects.filter(reference=name).exists()
     return name if is_free else f"{name[:80]} {data['id']}".strip()
 
 

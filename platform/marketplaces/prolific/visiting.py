@@ -19,10 +19,11 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from marketplaces.kinds import MarketplaceError
+from marketplaces.models import Offer
 from marketplaces.prolific import codes
-from marketplaces.prolific.client import client_of
-from marketplaces.prolific.models import KIND, KeySet, Publication
-from marketplaces.prolific.publishing import NAMES, TREATMENT, page_of, store_study
+from marketplaces.prolific.models import KeySet
+from marketplaces.prolific.publishing import NAMES, TREATMENT, page_of, refresh
+from marketplaces.prolific.terms import KIND, Status, publication_of
 from outgoing.client import ask
 from participants.models import Enrolment
 from participants.returning import ReturnInstructions
@@ -50,25 +51,24 @@ class Forged(ForgedLink):
 def arrive(study: str, link: Mapping[str, str]) -> Arrival:
     """Return who arrived; anyone who opens the link while the study is a draft on Prolific gets a preview.
 
-    Raises:
-        IncompleteLink, Forged, ExpiredLink; EntryRefused if the study is not there or Prolific's keys are unavailable
+    Raise IncompleteLink, Forged or ExpiredLink; EntryRefused if the study or Prolific's keys are not there.
     """
     if any(link.get(name, "").startswith("{{%") for name in NAMES):
         return Arrival(KIND, worker="", proof="", preview=True)
-    publication = Publication.objects.select_related("account").filter(study__slug=study).first()
-    if publication is None or not publication.is_there:
+    publication = publication_of(study__slug=study, remote_id__isnull=False)
+    if publication is None:
         reason = _("The researchers have not published it there yet.")
         raise EntryRefused(reason, title=_("This study is not on Prolific"))
     if _is_draft(publication):
         return Arrival(KIND, worker="", proof="", preview=True)
-    token = link.get(TOKEN, "")
+    token, terms = link.get(TOKEN, ""), publication.terms
     claims = _claims(token, publication) if token else {}
     worker, prolific_study, session = _ids(link, claims)
-    if prolific_study != publication.prolific_id:
+    if prolific_study != publication.remote_id:
         raise Forged(_("The link belongs to another study. Please open the study from its own page on Prolific."))
-    if not token and publication.requires_signature:
+    if not token and terms.requires_signature:
         raise Forged(_("The link has no signature from Prolific, or was cut off. Please open the study on Prolific."))
-    cell = publication.treatments.get(link.get(TREATMENT, ""))
+    cell = terms.treatments.get(link.get(TREATMENT, ""))
     details = {"STUDY_ID": prolific_study, "SESSION_ID": session, "signed": "yes" if token else "no"}
     return Arrival(KIND, worker=worker, proof=f"{session}/{worker}", details=details, cell=cell, checked=bool(token))
 
@@ -91,7 +91,7 @@ def _ids(link: Mapping[str, str], claims: Mapping[str, Any]) -> tuple[str, ...]:
     return tuple(ids)
 
 
-def _claims(token: str, publication: Publication) -> dict[str, Any]:
+def _claims(token: str, publication: Offer) -> dict[str, Any]:
     """Return the claims that Prolific signed."""
     forged = _("Prolific did not sign this link, or it was changed. Please open the study from Prolific.")
     try:
@@ -128,7 +128,8 @@ def _claims(token: str, publication: Publication) -> dict[str, Any]:
         raise Forged(forged)
     if not _is_for_us(claims["aud"], publication.address) or not isinstance(claims["sub"], str):
         raise Forged(forged)
-    if publication.workspace and signed.get("workspace_id", publication.workspace) != publication.workspace:
+    workspace = publication.terms.workspace
+    if workspace and signed.get("workspace_id", workspace) != workspace:
         raise Forged(forged)
     return claims
 
@@ -148,18 +149,18 @@ def _is_for_us(audience: Any, address: str) -> bool:
     return False
 
 
-def _is_draft(publication: Publication) -> bool:
+def _is_draft(publication: Offer) -> bool:
     """Return whether it is still a draft on Prolific; if it was one when last checked, check again."""
-    if publication.status != Publication.Status.UNPUBLISHED:
+    if publication.status != Status.UNPUBLISHED:
         return False
     now = timezone.now()
-    if publication.said_at is None or publication.said_at < now - MIN_CHECK_INTERVAL:
-        Publication.objects.filter(pk=publication.pk).update(said_at=now)
+    if publication.heard_at is None or publication.heard_at < now - MIN_CHECK_INTERVAL:
+        publication.keep(heard_at=now)
         try:
-            store_study(publication, client_of(publication.account).study(publication.prolific_id))
+            refresh(publication)
         except MarketplaceError:
             return True
-    return publication.status == Publication.Status.UNPUBLISHED
+    return publication.status == Status.UNPUBLISHED
 
 
 # ---- returning -------------------------------------------------------------------------------------
@@ -167,16 +168,17 @@ def _is_draft(publication: Publication) -> bool:
 
 def leave(enrolment: Enrolment, identity: Identity) -> ReturnInstructions | None:
     """Return the button that reports the ending to Prolific, and the code in case the button fails."""
-    publication = Publication.objects.select_related("account").filter(study__slug=identity.study).first()
+    publication = publication_of(study__slug=identity.study)
     if publication is None:
         return None
     if enrolment.state == State.RETURNED:
         return ReturnInstructions(
             _("You have returned your submission on Prolific. You do not need to do anything else.")
         )
-    code, label = publication.codes[codes.code_of(enrolment)], _("Back to Prolific")
-    if enrolment.state == State.SCREENED_OUT and publication.screen_out_reward is not None:
-        amount = in_currency(publication.screen_out_reward, publication.currency)
+    code, label = publication.terms.codes[codes.code_of(enrolment)], _("Back to Prolific")
+    screen_out = publication.terms.screen_out
+    if enrolment.state == State.SCREENED_OUT and screen_out is not None:
+        amount = in_currency(screen_out, publication.currency)
         text = _("Return to Prolific with this button. Prolific pays you {amount} for your time.").format(amount=amount)
     elif enrolment.is_paid:
         text = _("Return to Prolific with this button so that your work is recorded.")

@@ -11,24 +11,20 @@ from itertools import count
 from typing import Any, ClassVar, Self
 from urllib.parse import parse_qsl, urlencode
 
-from django.apps import apps
 from django.contrib.auth.models import User
 from django.http import HttpResponse
 from django.test import Client
 from django.utils import timezone
 
 from exports.tests import building
-from marketplaces import comparing, syncing
-from marketplaces.models import Account, Recruitment, Submission
+from marketplaces import comparing, modules, syncing
+from marketplaces.models import Account, Offer, Recruitment, Submission
 from marketplaces.mturk import client as mturk
-from marketplaces.mturk import publishing as tasks
 from marketplaces.mturk import standin as mturk_standin
-from marketplaces.mturk.models import Hit
 from marketplaces.mturk.standin import server as mturk_server
 from marketplaces.mturk.standin.market import Assignment
 from marketplaces.prolific import publishing
 from marketplaces.prolific import standin as prolific_standin
-from marketplaces.prolific.models import Publication
 from marketplaces.prolific.standin import market
 from participants.models import Enrolment
 from payouts import deciding, paying
@@ -63,20 +59,19 @@ class Stage:
         create_call, reject_call, list_call, status_call: patterns of calls, for faults.
         pay_calls: the same, by the reason that is paid.
         id_name, worker_name: the link's fields for the submission and the participant.
-        offer_kind, title_name, key_name: of its tasks or studies: the model, and their fields in our forms.
         more_places, acts: the name of the action that adds places, and of those that ask on a page of their own.
-        form: what a researcher enters to offer the study.
+        form, usual: what a researcher enters to offer the study, and the fields and terms of an offer without a form.
+
+    Each marketplace's own stage adds `offers` (at the stand-in), `made_there()`, which creates and publishes something
+    on the marketplace itself and returns its identifier, `worker_of(key)` and `worker()`, who takes a place in it or in
+    the study, which is published first, and `spend_all()`.
     """
 
     kind = there = create_call = reject_call = list_call = status_call = id_name = worker_name = ""
-    offer_kind = title_name = key_name = more_places = ""
+    more_places = ""
     acts: ClassVar[tuple[str, ...]] = ()
     served: ClassVar[Any]
-    credentials: ClassVar[dict[str, str]]
     plan: ClassVar[dict[str, Any]] = {}
-    reason: ClassVar[dict[str, str]]
-    pay_calls: ClassVar[dict[str, str]]
-    form: ClassVar[dict[str, Any]]
 
     def __init__(self, standin: Any, **plan: Any):
         self.standin, self.market = standin, standin.market
@@ -93,46 +88,35 @@ class Stage:
     @property
     def page(self) -> str:
         """The address of the admin page where the study recruits."""
-        raise NotImplementedError
-
-    @property
-    def offers_page(self) -> str:
-        return f"/admin/{self.offer_kind.replace('.', '/')}/of/{self.study.pk}/"
+        return f"/admin/marketplaces/offer/of/{self.study.pk}/"
 
     @property
     def offering(self) -> str:
         """The address of the form that offers the study."""
-        return self.offers_page
+        return f"{self.page}offer/"
 
     @property
-    def offers(self) -> dict[str, Any]:
-        """The tasks or studies at the stand-in."""
-        raise NotImplementedError
+    def offered(self) -> Offer:
+        """What the study offers, if it is only one."""
+        return Offer.objects.select_related("account", "study").get(study=self.study)
 
     def act(self, name: str) -> str:
         """Return the address of an action on the study's only task or study there."""
-        offer = apps.get_model(*self.offer_kind.split(".")).objects.get(study=self.study)
-        return f"/admin/{self.offer_kind.replace('.', '/')}/{offer.pk}/{name}/"
+        return f"/admin/marketplaces/offer/{self.offered.pk}/{name}/"
 
-    def publish(self, **offer: Any) -> Any:
+    def draft(self, **offer: Any) -> Offer:
+        """Make a draft with the usual fields and terms, changed by these."""
+        values = {**self.usual, **offer}
+        own = modules.terms(self.kind).Terms.model_fields
+        terms = {name: values.pop(name) for name in list(values) if name in own}
+        recruiting = modules.recruiting(self.kind)
+        return recruiting.create(self.study, address=ENTRY_ADDRESS, by=None, terms=terms, **values)
+
+    def publish(self, **offer: Any) -> Offer:
         """Offer the study to the stand-in's participants."""
-        raise NotImplementedError
-
-    def made_there(self) -> str:
-        """Create and publish something for the study on the marketplace itself; return its identifier."""
-        raise NotImplementedError
-
-    def worker_of(self, key: str) -> Any:
-        """Return a participant who takes a place in what has this identifier."""
-        raise NotImplementedError
-
-    def worker(self) -> Any:
-        """Return a participant who takes a place; the study is published first if it is not."""
-        raise NotImplementedError
-
-    def spend_all(self) -> None:
-        """Leave no money in the account."""
-        raise NotImplementedError
+        draft = self.draft(**offer)
+        modules.recruiting(self.kind).publish(draft)
+        return draft
 
     def sync(self) -> Recruitment:
         """Sync the study, as the sweep does."""
@@ -185,43 +169,20 @@ class Stage:
 
 @dataclass
 class Worker:
-    """A participant; `there` is their submission at the stand-in."""
+    """A participant; `there` is their submission at the stand-in.
+
+    Each marketplace's own worker adds `participant` (their ID), `status` (of `there`, in Parley's words), `open()`,
+    which follows their link, `again()` (the same participant with another submission), `submit()`, `decide(status)` on
+    the marketplace itself, and `paid(reason)`, the payments that the stand-in made to them.
+    """
 
     stage: Any
     there: Any
 
     @property
-    def participant(self) -> str:
-        raise NotImplementedError
-
-    @property
     def key(self) -> str:
         """The submission's identifier."""
         return str(self.there.id)
-
-    @property
-    def status(self) -> str:
-        """Its status at the stand-in, in Parley's words."""
-        raise NotImplementedError
-
-    def open(self, **changes: str) -> HttpResponse:
-        """Follow their link, with some of its fields changed."""
-        raise NotImplementedError
-
-    def again(self) -> Self:
-        """Return the same participant with another submission."""
-        raise NotImplementedError
-
-    def submit(self) -> None:
-        raise NotImplementedError
-
-    def decide(self, status: str) -> None:
-        """Approve or reject it on the marketplace itself."""
-        raise NotImplementedError
-
-    def paid(self, reason: str) -> list[Decimal]:
-        """Return each payment that the stand-in made to them for this reason."""
-        raise NotImplementedError
 
     def arrive(self) -> Enrolment:
         response: Any = self.open()
@@ -290,52 +251,45 @@ class MturkStage(Stage):
     status_call, id_name, worker_name = "GetAssignment", "assignmentId", "workerId"
     pay_calls: ClassVar = {"base": "ApproveAssignment", "bonus": "SendBonus"}
 
-    offer_kind, title_name, key_name, more_places = "mturk.hit", "title", "hit_id", "extend"
+    more_places = "extend"
     acts = ("extend", "prolong", "expire", "dispose")
     form: ClassVar = {
-        "token": str(uuid.uuid4()), "title": "Split some money", "description": "A short game with a bonus",
-        "keywords": "game", "assignments": 5, "days": 3, "minutes": 120, "approval_days": 3, "approved_percent": 95,
-        "approved_number": "", "countries": "us, gb, US", "frame_height": 0, "confirmed": "yes",
+        "token": str(uuid.uuid4()), "name": "Split some money", "description": "A short game with a bonus",
+        "keywords": "game", "places": 5, "days": 3, "minutes": 120, "approval_days": 3, "approved_percent": 95,
+        "approved_number": "", "countries": "us, gb, US", "frame_height": 0,
     }  # fmt: skip
-
-    @property
-    def page(self) -> str:
-        return self.offers_page
-
-    @property
-    def offering(self) -> str:
-        return f"{self.offers_page}publish/"
+    usual: ClassVar = {
+        "name": "Split some money", "description": "A short game with a bonus", "keywords": "game, bonus",
+        "places": 9, "lifetime": 86400, "duration": 7200, "auto_approval": 3 * 86400,
+    }  # fmt: skip
 
     @property
     def offers(self) -> dict[str, Any]:
         return self.market.hits
 
     def made_there(self) -> str:
-        hit = self.publish(assignments=3)
+        hit = self.publish(places=3)
         hit.delete()
-        return str(hit.hit_id)
+        return str(hit.remote_id)
 
     def worker_of(self, key: str) -> MturkWorker:
-        return self.accept(Hit.objects.get(hit_id=key), "AWORKERONE")
+        return self.accept(Offer.objects.get(remote_id=key), "AWORKERONE")
 
     @property
     def requester(self) -> mturk.Requester:
         return mturk.requester_of(self.account)
 
-    def ordered(self, **fields: Any) -> Hit:
-        """Order a task, which every worker may do, without publishing it."""
-        task = {
-            "title": "Split some money", "description": "A short game with a bonus", "keywords": "game, bonus",
-            "assignments": 9, "lifetime": 86400, "duration": 7200, "auto_approval": 3 * 86400, "frame_height": 0,
-            "demands": {}, **fields,
-        }  # fmt: skip
-        return tasks.order(study=self.study, token=uuid.uuid4(), by=None, **task)[0]
+    def draft(self, **offer: Any) -> Offer:
+        return super().draft(**{"token": uuid.uuid4(), **offer})
 
-    def publish(self, **fields: Any) -> Hit:
-        return tasks.publish(self.ordered(**fields), address=ENTRY_ADDRESS)
+    def ordered(self, **offer: Any) -> Offer:
+        """Order a task, which mTurk never receives."""
+        hit = self.draft(**offer)
+        hit.keep(status="ordered", ordered_at=timezone.now())
+        return hit
 
     @cached_property
-    def _hit(self) -> Hit:
+    def _hit(self) -> Offer:
         return self.publish()
 
     @cached_property
@@ -348,9 +302,9 @@ class MturkStage(Stage):
     def worker(self) -> MturkWorker:
         return self.accept(self._hit, f"AWORKER{next(self._numbers)}")
 
-    def accept(self, hit: Hit, name: str, **options: Any) -> MturkWorker:
+    def accept(self, hit: Offer, name: str, **options: Any) -> MturkWorker:
         """Accept a task as a worker at the stand-in."""
-        task = self.market.hits[str(hit.hit_id)]
+        task = self.market.hits[str(hit.remote_id)]
         return MturkWorker(self, self.market.accept(self.market.worker(name), task, **options))
 
     def follow(self, link: dict[str, str]) -> HttpResponse:
@@ -412,16 +366,16 @@ class ProlificStage(Stage):
     pay_calls: ClassVar = {"base": reject_call, "bonus": "POST /api/v1/bulk-bonus-payments/"}
     id_name, worker_name = "SESSION_ID", "PROLIFIC_PID"
 
-    offer_kind, title_name, key_name, more_places = "prolific.publication", "name", "prolific_id", "places"
+    more_places = "places"
     acts = ("publish",)
     form: ClassVar = {
         "name": "Splitting money", "description": "You share money.", "places": "20", "minutes": "10",
         "devices": ["desktop", "mobile"], "requires_signature": "on",
     }  # fmt: skip
-
-    @property
-    def page(self) -> str:
-        return self.act("change")
+    usual: ClassVar = {
+        "name": "Splitting money", "description": "You share money with another player.", "places": 20,
+        "minutes": 10, "devices": ["desktop", "mobile"],
+    }  # fmt: skip
 
     @property
     def offers(self) -> dict[str, Any]:
@@ -432,31 +386,16 @@ class ProlificStage(Stage):
 
     def worker_of(self, key: str) -> ProlificWorker:
         self.market.transition(key, "PUBLISH")
-        publishing.refresh(self.publication)
+        publishing.refresh(self.offered)
         return self.worker()
-
-    @property
-    def publication(self) -> Publication:
-        return Publication.objects.select_related("account", "study").get(study=self.study)
-
-    def draft(self, **offer: Any) -> Publication:
-        values = {
-            "name": "Splitting money", "description": "You share money with another player.", "places": 20,
-            "minutes": 10, "devices": ["desktop", "mobile"], "requires_signature": True, **offer,
-        }  # fmt: skip
-        return publishing.create_draft(self.study, address=ENTRY_ADDRESS, **values)
-
-    def publish(self, **offer: Any) -> Publication:
-        publishing.publish(self.draft(**offer))
-        return self.publication
 
     def spend_all(self) -> None:
         self.market.balance = 0
 
     def worker(self) -> ProlificWorker:
-        if not Publication.objects.filter(study=self.study).exists():
+        if not self.study.offers.exists():
             self.publish()
-        participant, key = market.new_id(), self.publication.prolific_id
+        participant, key = market.new_id(), str(self.offered.remote_id)
         self.market.start(key, participant)
         return ProlificWorker(self, self.market.submission_of(key, participant))
 
@@ -493,7 +432,7 @@ class ProlificWorker(Worker):
         """Submit with one of the study's codes, or any other; by default, with that of those who arrived here."""
         arrived = Enrolment.objects.filter(identity__worker=self.participant).exists()
         kind = kind or ("completed" if arrived else "NOCODE")
-        self.stage.market.complete(self.there.id, self.stage.publication.codes.get(kind, kind))
+        self.stage.market.complete(self.there.id, self.stage.offered.terms.codes.get(kind, kind))
 
     def leave(self) -> None:
         self.stage.market.give_back(self.there.id)

@@ -27,7 +27,7 @@ def test_viewing_changes_nothing(stage, owner):
     for address in (stage.page, stage.offering, *map(stage.act, stage.acts)):
         owner.get(address)
     assert {getattr(call, "method", "POST") for call in stage.standin.calls} <= {"GET"}
-    assert not Record.objects.filter(kind=stage.offer_kind).exists()
+    assert not Record.objects.filter(kind="marketplaces.offer").exists()
 
 
 def test_missing_requirements_are_reported(stage, owner):
@@ -59,8 +59,11 @@ def test_study_that_cannot_be_paid_there_is_not_offered(stage, owner, plan, expe
 )
 def test_lost_answer_does_not_create_it_twice(stage, owner, fault):
     stage.standin.misbehave(fault, stage.create_call)
-    page = owner.post(stage.offering, stage.form, follow=True)
-    assert ("not confirmed yet" if stage.kind == "mturk" else "reply was lost") in text_of(page)
+    owner.post(stage.offering, stage.form)
+    if stage.kind == "mturk":
+        owner.post(stage.act("publish"))
+    page = text_of(owner.get(stage.page))
+    assert ("not confirmed yet" if stage.kind == "mturk" else "reply was lost") in page
     owner.post(stage.act("again" if stage.kind == "mturk" else "find"))
     if not stage.offers:
         owner.post(stage.offering, stage.form)
@@ -68,8 +71,8 @@ def test_lost_answer_does_not_create_it_twice(stage, owner, fault):
 
 
 def test_entered_text_is_escaped(stage, owner):
-    owner.post(stage.offering, {**stage.form, stage.title_name: ATTACK})
-    assert ATTACK in str(stage.offers) and ATTACK not in owner.get(stage.page).content.decode()
+    owner.post(stage.offering, {**stage.form, "name": ATTACK})
+    assert stage.offered.name == ATTACK and ATTACK not in owner.get(stage.page).content.decode()
 
 
 def test_reward_that_differs_from_base_pay_is_reported(stage, owner):
@@ -84,7 +87,7 @@ def test_reward_that_differs_from_base_pay_is_reported(stage, owner):
 def test_spending_requires_a_role_in_the_account(stage, role):
     user = stage.sign_in(Role.OWNER, account=role)
     page = user.post(stage.offering, stage.form)
-    assert page.status_code == 403 or "owners of the study's account" in text_of(page)
+    assert page.status_code == 403
     assert not stage.offers
     stage.publish()
     assert user.post(stage.act(stage.more_places), {}).status_code == 403
@@ -93,12 +96,12 @@ def test_spending_requires_a_role_in_the_account(stage, role):
 
 class TestImport:
     def post(self, stage, user, key: str):
-        return user.post(f"{stage.offers_page}adopt/", {stage.key_name: key}, follow=True)
+        return user.post(f"{stage.page}adopt/", {"remote_id": key}, follow=True)
 
     def test_what_was_created_there_is_imported_and_paid(self, stage, owner):
         key = stage.made_there()
         assert "Imported" in text_of(self.post(stage, owner, f" {key} "))
-        assert Record.objects.get(action="made", kind=stage.offer_kind)
+        assert Record.objects.get(action="made", kind="marketplaces.offer")
         worker = stage.worker_of(key).work()
         assert stage.sync().problem == ""
         assert {row.state for row in stage.pay_all().values()} == {"confirmed"} and worker.paid("bonus")
@@ -112,7 +115,7 @@ class TestImport:
         key = stage.made_there()
         stage.standin.misbehave(fault)
         assert "Not imported" in text_of(self.post(stage, owner, key))
-        assert not Record.objects.filter(action="made", kind=stage.offer_kind).exists()
+        assert not Record.objects.filter(action="made", kind="marketplaces.offer").exists()
 
     def test_import_requires_a_role_in_the_account(self, stage):
         user = stage.sign_in(Role.OWNER, account=Role.VIEWER)

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from llm_agents.standins.kit import WITHOUT_EFFECT, Fault
-from marketplaces.models import Recruitment, Submission
-from marketplaces.prolific.models import Publication
+from marketplaces.models import Offer, Recruitment, Submission
 from payouts import payers
 from payouts.payers import AssignmentStatus, Outcome, Unreachable
 
@@ -131,7 +130,7 @@ def test_status_is_unreachable_when_the_marketplace_fails(stage, payer, worker, 
 
 @pytest.mark.slow
 def test_study_that_is_not_there_pays_nobody(stage, worker):
-    Publication.objects.all().delete()
+    Offer.objects.all().delete()
     Recruitment.objects.all().delete()
     with pytest.raises(Unreachable):
         payers.method_of(stage.kind).payer(stage.study.slug)

@@ -101,7 +101,7 @@ def test_places_of_a_larger_version_are_added_there(published, owner, fails):
 
 @pytest.mark.parametrize("stage", ["mturk"], indirect=True)
 def test_tasks_that_did_not_end_are_tried_again(published, owner):
-    published.publish(assignments=3)
+    published.publish(places=3)
     published.standin.misbehave("cut", "UpdateExpirationForHIT")
     page = act(owner, published, "pause")
     assert "1 of 2 tasks were not changed" in page and "On Mechanical Turk, 1 task ends" in page

@@ -103,4 +103,23 @@ class Migration(migrations.Migration):
                 'constraints': [models.UniqueConstraint(fields=('match', 'role'), name='one_seat_per_role'), models.UniqueConstraint(fields=('enrolment', 'step'), name='one_match_per_step'), models.CheckConstraint(condition=models.Q(('enrolment', None), ('agent', ''), _connector='XOR'), name='seat_is_a_person_or_an_agent')],
             },
         ),
+        migrations.CreateModel(
+            name='ChatLine',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('number', models.PositiveIntegerField()),
+                ('sender', models.CharField(max_length=40)),
+                ('key', models.CharField(max_length=40)),
+                ('to', models.CharField(blank=True, max_length=40)),
+                ('readers', models.JSONField(default=list)),
+                ('text', models.TextField()),
+                ('after', models.PositiveIntegerField()),
+                ('at', models.DateTimeField(default=django.utils.timezone.now)),
+                ('enrolment', models.ForeignKey(null=True, on_delete=django.db.models.deletion.CASCADE, related_name='chat_lines', to='participants.enrolment')),
+                ('match', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='chat_lines', to='matches.match')),
+            ],
+            options={
+                'constraints': [models.UniqueConstraint(fields=('match', 'number'), name='one_chat_line_per_number'), models.UniqueConstraint(fields=('match', 'sender', 'key'), name='one_chat_line_per_key')],
+            },
+        ),
     ]

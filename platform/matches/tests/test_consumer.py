@@ -21,7 +21,7 @@ import lobby.consumers
 from config.asgi import application
 from conftest import KIND
 from lobby.models import Place
-from matches import agents, announce, consumers, services, sweeps
+from matches import agents, announce, channels, consumers, services, sweeps
 from matches.models import Event, Match
 from participants import services as people
 from participants.models import Enrolment
@@ -384,6 +384,15 @@ async def test_a_page_learns_that_its_seat_has_gone_with_its_next_message(person
         assert await alice.next() == {"type": "gone"}
         assert (await alice.socket.receive_output(TIMEOUT))["code"] == consumers.GONE
     assert await in_other_thread(log_of, match) == [(1, "start", "")]
+
+
+async def test_only_the_page_of_the_addressed_role_learns_of_a_message_of_the_researchers(person, match):
+    async with page(person) as alice:
+        await alice.frame()
+        for role in ("bob", "alice"):
+            channels.send_to_pages(match.pk, {"type": "match.message", "role": role})
+        assert await alice.next() == {"type": "message"}
+        assert await alice.quiet()
 
 
 @pytest.mark.parametrize(("ended", "query"), [(True, b""), (False, b"step=1")])

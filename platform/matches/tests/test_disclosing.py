@@ -75,13 +75,13 @@ def test_pages_show_which_seat_an_agent_plays_only_if_it_is_known(told, agents, 
 
 def test_absent_participants_are_named_only_if_seats_are_known():
     lost = {"p2": 100, "p3": 20}
-    assert [(line.text, line.time) for line in disclosure("seats", "p4").absent(lost)] == [
+    assert [(line.text, line.time) for line in disclosure("seats", "p4").absent(lost, {})] == [
         ("Player 2 has lost the connection.", "1:40"),
         ("Player 3 has lost the connection.", "0:20"),
     ]
-    (line,) = disclosure("counts", "p4").absent(lost)
+    (line,) = disclosure("counts", "p4").absent(lost, {})
     assert (line.text, line.seconds) == ("2 others have lost the connection.", 100)
-    assert disclosure("none").absent(lost) == disclosure("counts").absent({}) == ()
+    assert disclosure("none").absent(lost, {}) == disclosure("counts").absent({}, {}) == ()
 
 
 def test_one_limit_holds_for_everybody_where_seats_are_hidden():

@@ -76,7 +76,7 @@ class Migration(migrations.Migration):
                 ('latency', models.FloatField(null=True, verbose_name='seconds')),
                 ('outcome', models.CharField(blank=True, choices=[('move', 'move'), ('unplayed', 'legal, but not the move that was made'), ('rule_break', 'illegal move'), ('failed', 'no answer')], max_length=20, verbose_name='outcome')),
                 ('cost', models.DecimalField(decimal_places=6, help_text='US dollars; empty if the price is unknown', max_digits=12, null=True, verbose_name='cost')),
-                ('purpose', models.CharField(default='move', help_text='move, plan, belief, replan, look, note or judge', max_length=10, verbose_name='purpose')),
+                ('purpose', models.CharField(default='move', help_text='move, plan, belief, replan, look, note, judge or chat', max_length=10, verbose_name='purpose')),
                 ('answer', models.TextField(help_text='the raw text, as in the record, stored separately for speed', null=True, verbose_name='answer')),
                 ('record', models.JSONField(help_text='everything sent and received, without keys', verbose_name='record')),
             ],

@@ -5,15 +5,14 @@ from __future__ import annotations
 from datetime import timedelta
 
 import pytest
-from django.utils import timezone
 
 from pages.files import MAX_IMAGE_BYTES, BadMedia, mime_type_of, store
 from pages.models import Media
 from pages.views import MAX_PART
-from participants.models import Enrolment, Visit
+from participants.models import Enrolment
 from participants.services import expiry_after
 from participants.states import State
-from tests.visitors import Visitor, heading_of, text_of
+from tests.visitors import Visitor, heading_of, shown_earlier, text_of
 
 pytestmark = pytest.mark.django_db
 
@@ -41,7 +40,7 @@ def test_time_is_kept_by_the_server():
     visitor = at(seconds=20)
     assert 'data-wait="20"' in visitor.see().content.decode()
     assert "You can continue in" in text_of(visitor.refused())
-    Visit.objects.update(shown_at=timezone.now() - timedelta(seconds=21))
+    shown_earlier(visitor.now(), timedelta(seconds=21))
     assert "data-wait" not in visitor.see().content.decode()
     assert visitor.send().status_code == 302
 

@@ -23,6 +23,10 @@ class Migration(migrations.Migration):
                 ('state', models.CharField(choices=[('arrived', 'arrived'), ('consented', 'consented'), ('instructed', 'read the instructions'), ('failed_code_word', 'failed the attention check'), ('failed_comprehension', 'failed the comprehension quiz'), ('playing', 'playing'), ('waiting', 'waiting for others'), ('quiz', 'answering the quiz'), ('failed_quiz', 'failed the quiz'), ('completed', 'completed'), ('timed_out', 'ran out of time'), ('dropped_out', 'dropped out'), ('opponent_failed', 'opponent failed'), ('our_outage', 'our outage'), ('partner_left', 'another player left'), ('no_partner', 'found no partner'), ('replaced', 'replaced by a program'), ('screened_out', 'screened out'), ('returned', 'returned the assignment'), ('withdrew', 'withdrew')], default='arrived', max_length=20, verbose_name='state')),
                 ('steps', models.JSONField(default=list, verbose_name='steps')),
                 ('position', models.PositiveSmallIntegerField(default=0, verbose_name='position')),
+                ('page_times', models.JSONField(default=dict, editable=False)),
+                ('state_shown', models.CharField(blank=True, editable=False, max_length=20)),
+                ('may_ask', models.BooleanField(default=False, editable=False)),
+                ('has_unread', models.BooleanField(default=False, editable=False)),
                 ('display_name', models.CharField(blank=True, max_length=30, verbose_name='display name')),
                 ('code_word', models.CharField(default=participants.models.new_code_word, max_length=30, verbose_name='code word')),
                 ('completion_code', models.CharField(default=participants.models.new_code, max_length=20, verbose_name='completion code')),
@@ -56,20 +60,6 @@ class Migration(migrations.Migration):
                 'verbose_name': 'problem report',
                 'verbose_name_plural': 'problem reports',
                 'ordering': ['-at'],
-            },
-        ),
-        migrations.CreateModel(
-            name='Visit',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('position', models.PositiveSmallIntegerField()),
-                ('kind', models.CharField(max_length=20)),
-                ('shown_at', models.DateTimeField(default=django.utils.timezone.now)),
-                ('answered_at', models.DateTimeField(null=True)),
-                ('enrolment', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='visits', to='participants.enrolment')),
-            ],
-            options={
-                'constraints': [models.UniqueConstraint(fields=('enrolment', 'position'), name='one_visit_per_step')],
             },
         ),
     ]

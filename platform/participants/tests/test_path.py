@@ -11,7 +11,7 @@ from django.utils import timezone
 from checks.models import Verdict
 from matches.models import Event, Match
 from participants import services
-from participants.models import Enrolment, ProblemReport, Visit
+from participants.models import Enrolment, ProblemReport
 from participants.signals import enrolment_ended
 from participants.states import ENDINGS, State
 from tests.visitors import STEP_KINDS, Visitor, arrived_participant, heading_of, launched_study, text_of
@@ -39,7 +39,7 @@ def test_full_path_ends_with_code_and_pay(visitor):
     assert heading_of(page) == ENDINGS[State.COMPLETED].title
     assert visitor.now().completion_code in text_of(page)
     assert "$2.00" in text_of(page)
-    assert Visit.objects.filter(enrolment=visitor.enrolment, answered_at=None).count() == 0
+    assert all(visit.answered_at for visit in visitor.now().visits)
 
 
 @pytest.mark.parametrize("kind", STEP_KINDS)
@@ -188,7 +188,7 @@ class TestGoingBack:
         visitor.see()
         assert Enrolment.objects.values_list("state", "position", "seed", "code_word").get() == before
         assert Match.objects.count() == 1
-        assert Visit.objects.filter(enrolment=visitor.enrolment, kind="match").count() == 1
+        assert [visit.kind for visit in visitor.now().visits].count("match") == 1
 
     @pytest.mark.parametrize(
         ("position", "fields"),
@@ -346,7 +346,7 @@ def test_endings_are_final(visitor, state):
 
 def test_visits_record_when_steps_were_shown_and_answered(visitor):
     visitor.walk_to("quiz").send(loss_rate="10%")
-    visits = list(Visit.objects.filter(enrolment=visitor.enrolment).order_by("position"))
+    visits = visitor.now().visits
     assert [visit.kind for visit in visits] == list(STEP_KINDS)
     assert all(visit.shown_at <= visit.answered_at for visit in visits)
     move = Event.objects.get(kind="move", role="alice")

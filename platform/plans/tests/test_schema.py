@@ -15,7 +15,7 @@ from plans.tests.examples import changed
 KINDS = {
     *("string", "long", "text", "condition", "number", "integer", "amount", "limit", "boolean", "choice", "lines"),
     *("list", "map", "grid", "group", "own", "fixed"),
-    *("agent", "agents", "answers", "config", "contrast", "endings", "entry", "game", "media"),
+    *("agent", "agents", "answers", "config", "contrast", "endings", "entry", "game", "media", "moment"),
     *("outcome", "payoffs", "seats", "strategy"),
 }
 """What static/parley/plan/controls.js can draw."""

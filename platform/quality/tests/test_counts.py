@@ -19,14 +19,14 @@ from exports.dataset import export
 from exports.tests import building
 from exports.verify import verify
 from participants import services as people
-from participants.models import Enrolment, Visit
+from participants.models import Enrolment
 from participants.states import State
 from payouts.models import LedgerRow
 from quality import counts
 from quality.models import PageView
 from quality.views import MAX_IN_WINDOW
 from studies.models import Placement
-from tests.visitors import Visitor, arrived_participant, launched_study, text_of
+from tests.visitors import Visitor, arrived_participant, launched_study, shown_earlier, text_of
 
 pytestmark = pytest.mark.django_db
 
@@ -141,7 +141,7 @@ def test_get_requests_store_nothing(visitor):
 
 
 def test_number_and_rate_of_counts_are_limited(visitor):
-    Visit.objects.update(shown_at=timezone.now() - timedelta(minutes=5))
+    shown_earlier(visitor.now(), timedelta(minutes=5))
     answers = [post_counts(visitor, view=f"view{i:04}").status_code for i in range(counts.MAX_VIEWS + 5)]
     assert answers == [204] * counts.MAX_VIEWS + [422] * 5
     answers = {post_counts(visitor).status_code for _i in range(2 * MAX_IN_WINDOW)}
@@ -176,7 +176,7 @@ def test_the_worst_signals_change_neither_state_nor_pay_nor_the_dataset(tmp_path
     normal.walk_to("quiz").send(loss_rate="10%")
     expected = outcome(normal)
     suspicious.see()
-    Visit.objects.update(shown_at=timezone.now() - timedelta(days=2))
+    shown_earlier(suspicious.now(), timedelta(days=2))
     for position in range(5):
         post_counts(
             suspicious, position=position, hidden=999_999, blurred=999_999, pastes=999_999, pasted=999_999, visible_ms=0

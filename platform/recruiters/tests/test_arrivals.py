@@ -94,22 +94,6 @@ class TestMechanicalTurk:
     def study(self) -> Study:
         return launched_study(via="mturk")
 
-    def test_complete_link_starts_the_study_and_stores_the_identity(self):
-        answer = join(**{**COMPLETE, "workerId": "AWORKER1"}, turkSubmitTo="https://workersandbox.mturk.com")
-        enrolment = Enrolment.objects.get()
-        assert answer["Location"] == enrolment.get_absolute_url()
-        assert enrolment.identity.worker == "AWORKER1"
-        assert enrolment.identity.details == {
-            "hitId": "H1",
-            "assignmentId": "A1",
-            "turkSubmitTo": "https://workersandbox.mturk.com",
-        }
-        assert "AWORKER1" not in enrolment.pseudonym + enrolment.token
-
-    def test_same_link_resumes_the_enrolment(self):
-        assert join(**COMPLETE)["Location"] == join(**COMPLETE)["Location"]
-        assert Enrolment.objects.count() == 1
-
     @pytest.mark.parametrize("missing", COMPLETE)
     @pytest.mark.parametrize("fault", ["absent", "empty", "too long", "unstorable"])
     def test_incomplete_link_says_where_to_open_the_study(self, missing, fault):
@@ -133,25 +117,6 @@ class TestMechanicalTurk:
         assert "You are invited" in text_of(answer)
         assert b"<form" not in answer.content
         assert nothing_kept()
-
-    def test_worker_id_alone_opens_no_enrolment(self):
-        join(**COMPLETE)
-        for link in ({"workerId": "W1"}, {"workerId": "W1", "hitId": "H1"}):
-            assert join(**link).status_code == 400
-
-    def test_second_assignment_of_a_worker_is_refused(self):
-        address = join(**COMPLETE)["Location"]
-        answer = join(**{**COMPLETE, "assignmentId": "A2"})
-        assert answer.status_code == 403
-        assert "already started" in text_of(answer)
-        assert address not in answer.content.decode()
-        assert Enrolment.objects.count() == 1
-
-    def test_same_assignment_of_another_worker_is_another_participant(self):
-        first = join(**COMPLETE)["Location"]
-        second = join(**{**COMPLETE, "workerId": "W2"})
-        assert second.status_code == 302
-        assert second["Location"] != first
 
 
 class TestOpenLinks:

@@ -186,7 +186,7 @@ class Person:
     def _vanish(self) -> Walk:
         """Never come back: the study ends for them when its time is up."""
         yield (self.enrolment.expires_at - timezone.now()).total_seconds() + 1
-        people.prepare_steps(Enrolment.objects.get(pk=self.enrolment.pk))
+        people.prepare_step(Enrolment.objects.get(pk=self.enrolment.pk))
 
     # ---- the lobby ----------------------------------------------------------------------------------------
 

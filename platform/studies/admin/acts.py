@@ -1,7 +1,7 @@
-"""The table of actions of an admin page, and the page that asks for confirmation of each.
+"""What an admin page makes of its table of actions (`studies.acts`).
 
-An action is a row of a desk's table (`Act`). Its address, its page that asks for confirmation, its checks of rights,
-its entry in the audit log and its messages about the outcome are made from the row here.
+The address of each, its page that asks for confirmation, its checks of rights, its entry in the audit log and its
+messages about the outcome.
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ from typing import TYPE_CHECKING, Any
 from django import forms
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
-from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed, HttpResponseRedirect
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllowed, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
 from django.utils.functional import Promise
 from django.utils.text import capfirst
 
-from audit.actions import Action
 from rights.admin import trail
 from rights.roles import Role
+from studies.acts import Act, Given, Text
 from studies.models import Study
 
 if TYPE_CHECKING:
@@ -31,67 +31,6 @@ if TYPE_CHECKING:
     Base = PartAdmin
 else:
     Base = object
-
-Text = str | Promise
-
-
-@dataclass(frozen=True)
-class Given:
-    """What an action is given: the object, the form's values, and the request.
-
-    `record` writes the action to the audit log, for actions that do so themselves.
-    """
-
-    target: Any
-    request: HttpRequest
-    values: Mapping[str, Any]
-    record: Callable[[], None] = lambda: None
-
-
-@dataclass(frozen=True)
-class Act:
-    """One action.
-
-    Attributes:
-        title: what it does, as the heading of its page and in the audit log.
-        does: does it; may return a message instead of `done`. Raises MarketplaceError, NotPossible.
-        done: the message afterwards, which may contain the form's values in braces.
-        explains: the consequences, for its page, as one text or several; None if its button acts at once.
-        button: the text of its last button: on its page, or of the one that acts at once; default: the title.
-        icon, note, asks: of its button on the object's page: the icon, what stands beside it, and what the browser
-            asks before it acts at once.
-        offered: whether that button is shown, if nothing hinders the action.
-        log: its entry in the audit log, written after it succeeded; None: no entry.
-        log_first: write the entry before the request, because the request's outcome may remain unknown.
-        log_itself: `does` calls `Given.record`, once nothing prevents the action.
-        details: of the entry.
-        form, initial: what the researcher enters.
-        role: the role in the study that it requires.
-        spends: it also requires the editor's role in the account.
-        hindrance: why it is not possible now, as far as is known here; "" if it is.
-        page: the page that asks, instead of the common one.
-    """
-
-    title: Text
-    does: Callable[[Given], str | None]
-    done: Text = ""
-    explains: Text | Sequence[Text] | Callable[[Any], str] | None = None
-    button: Text = ""
-    icon: str = ""
-    note: Text = ""
-    asks: Text = ""
-    offered: Callable[[Any], bool] = lambda target: True
-    log: Action | None = None
-    log_first: bool = False
-    log_itself: bool = False
-    details: Callable[[Given], dict[str, Any]] = lambda given: {}
-    form: type[forms.Form] | None = None
-    initial: Callable[[], dict[str, Any]] = dict
-    role: Role = Role.EDITOR
-    spends: bool = True
-    harmful: bool = False
-    hindrance: Callable[[Any], str] = lambda target: ""
-    page: Callable[[Any, HttpRequest, Any], HttpResponse] | None = None
 
 
 @dataclass(frozen=True)
@@ -125,9 +64,9 @@ class Desk(Base):
         """Return the address of the page that an action on this object leads back to."""
         raise NotImplementedError
 
-    def act_of(self, target: Any, name: str) -> Act:
-        """Return the action with this name on an object, if it depends on the object."""
-        raise NotImplementedError
+    def acts_of(self, target: Any) -> Mapping[str, Act]:
+        """Return the actions on this object, by name."""
+        return self.acts
 
     def about_of(self, target: Any) -> str:
         """Return the heading of an action's page: the object or person concerned."""
@@ -198,7 +137,7 @@ class Desk(Base):
         """
         buttons, prefix = [], f"admin:{self.opts.app_label}_{self.opts.model_name}"
         may = {} if may is None else may
-        for name, act in self.acts.items():
+        for name, act in self.acts_of(target).items():
             opens = act.explains is not None or act.page is not None
             if (act.form and not opens) or not act.offered(target) or act.hindrance(target):
                 continue
@@ -218,7 +157,8 @@ class Desk(Base):
 
     def perform(self, request: HttpRequest, object_id: int, *, name: str) -> HttpResponse:
         """Ask for confirmation of an action, do it once confirmed, and say what came of it."""
-        act = self.acts.get(name) or self.act_of(self.seen(request, str(object_id)), name)
+        if (act := self.acts_of(self.seen(request, str(object_id))).get(name)) is None:
+            raise Http404
         has_page = act.explains is not None or act.page is not None
         if request.method != "POST" and not (has_page and request.method == "GET"):
             return HttpResponseNotAllowed(["GET", "POST"] if has_page else ["POST"])
@@ -284,4 +224,4 @@ class Desk(Base):
 
 def bound_form(form: type[forms.Form], request: HttpRequest, **options: Any) -> forms.Form:
     """Return the form bound to posted data, or an unbound form if nothing was posted."""
-    return form(request.POST if request.method == "POST" else None, **options)
+    return form(*((request.POST, request.FILES) if request.method == "POST" else ()), **options)

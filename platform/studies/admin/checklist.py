@@ -17,6 +17,7 @@ from audit import services as audit
 from audit.actions import Action
 from audit.models import Record
 from games.interface import Json
+from llm_agents.agent import PROGRAM
 from llm_agents.endpoints import endpoint
 from llm_agents.errors import AgentError
 from opponents import spending
@@ -24,6 +25,7 @@ from opponents.trying import try_out
 from plans import guard
 from plans.canonical import canonical, sha256_of, version_hash
 from plans.reading import Reader
+from programs.turns import silence_of
 from studies.costs import Costs
 from studies.models import Study, Version
 
@@ -143,12 +145,15 @@ def _pay_in_words(costs: Any) -> str:
 
 
 def _unanswered(models: Any) -> str:
-    """Ask every model a short question; return which did not answer, and why."""
+    """Ask every model a short question; return which did not answer, and which programs are not there, and why."""
     if reached := spending.cap_of_today():
         return str(reached)
     problems = []
     for spec in models:
         name, _colon, model = spec.partition(":")
+        if name == PROGRAM:
+            problems += [f"{spec}: {problem}"] if (problem := silence_of(model)) else []
+            continue
         try:
             trial = try_out(endpoint(name), model)
         except AgentError as error:

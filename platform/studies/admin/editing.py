@@ -32,6 +32,7 @@ from plans.plan import Document
 from plans.reading import BadPlan, Fault, Reader, reader_of
 from plans.schema import plan_controls, seats_of
 from plans.stages import Block, Game
+from programs.models import Program
 from recruiters import arrivals
 from rights.admin import MembersPage, trail
 from rights.roles import Role
@@ -114,7 +115,8 @@ def editor_data(study: Study, document: Document, *, may_change: bool, urls: Map
 def data_of_any() -> dict[str, Any]:
     """Return what the editor's scripts need whatever is planned."""
     endpoints = [{"name": name, "title": title, "models": priced_models(name)} for name, title in usable_endpoints()]
-    return {"endpoints": endpoints, "words": words(), "answer": {}}
+    programs = list(Program.objects.filter(enabled=True).values_list("name", flat=True))
+    return {"endpoints": endpoints, "programs": programs, "words": words(), "answer": {}}
 
 
 def media_of(study: Study) -> dict[str, str]:

@@ -15,7 +15,7 @@ from participants.states import ENDED, State
 from plans.comparing import compare
 from plans.reading import BadPlan, Fault
 from recruiters.lab_codes import ListedCode, codes_of, with_states
-from studies import faults
+from studies import faults, opening
 from studies.costs import Costs, shown_costs
 from studies.launching import faults_of, refuse_unplayable, version_of
 from studies.models import Cell, Placement, Study, Version
@@ -54,6 +54,7 @@ class StudyStatus:
         cells: the first CELLS_SHOWN cells of the launched version.
         more_cells: how many more cells there are.
         other_endings: counts of endings other than completing, as [(title, count)].
+        opens, closes: when it does so by itself, if that is still to come; usually empty.
     """
 
     join_link: str
@@ -75,6 +76,8 @@ class StudyStatus:
     costs: Costs | None
     recruiter: AtRecruiter | None
     why_closed: str
+    opens: str
+    closes: str
 
 
 def status_of(study: Study, request: HttpRequest) -> StudyStatus:
@@ -111,6 +114,8 @@ def status_of(study: Study, request: HttpRequest) -> StudyStatus:
         costs=shown_costs(study),
         recruiter=at_recruiter(study),
         why_closed=faults.why_closed(latest) if latest and study.status == Study.Status.LAUNCHED else "",
+        opens=opening.opens_later(study.entry_rules()) if latest else "",
+        closes=opening.closes_later(study.entry_rules()) if latest else "",
     )
 
 

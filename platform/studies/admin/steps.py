@@ -13,6 +13,7 @@ import games.play
 from games.errors import GameError
 from games.interface import Role
 from games.play import Play
+from llm_agents.talking import CHAT
 from matches.models import Event, Match
 from matches.screens import SharedContent, awaited_agents, render_screen
 from opponents.models import Call
@@ -127,6 +128,7 @@ def _last_move(match: Match, role: str, before: int) -> int:
 def _calls(match: Match, role: str, since: int, until: int) -> list[ShownCall]:
     """Return the calls for questions opened to `role` from event `since` until just before event `until`."""
     calls = Call.objects.filter(match_uid=match.uid, role=role, answering__gte=since, answering__lt=until)
+    calls = calls.exclude(purpose=CHAT)
     return [ShownCall(call.pk, call.record, call.cost, call.outcome) for call in calls.order_by("pk")]
 
 

@@ -34,7 +34,7 @@ from studies.enrolling import enrol
 from studies.launching import launch
 from studies.models import Study
 
-_ENTRY = ("via", "participations", "rest_hours", "contact", "listing")
+_ENTRY = ("via", "time_zone", "opens", "closes", "participations", "rest_hours", "contact", "listing")
 _LEAVES: dict[str, tuple[str, ...]] = {
     "pay": ("currency", "base", "waiting_rate", "endings", "failure_cap", "pause_on_failure"),
     "bonus": ("rule", "of", "average", "rate", "cap"),
@@ -42,6 +42,7 @@ _LEAVES: dict[str, tuple[str, ...]] = {
     "cells": ("quota", "listed", "strata", "crossed", "rows", "unit"),
     "told": ("others",),
     "checks": ("behaviour", "whole_groups"),
+    "help": ("asking", "pauses_clock", "longest_pause"),
 }
 """The leaves of a plan's sections; their names say where they belong."""
 
@@ -176,9 +177,10 @@ def _with_fallbacks(agents: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def agent(spec: str, **settings: Any) -> dict[str, Any]:
-    """Return an agent of a plan: "script:NAME" or "ENDPOINT:MODEL", with settings."""
+    """Return an agent of a plan: "script:NAME", "program:NAME" or "ENDPOINT:MODEL", with settings."""
     kind, _separator, name = spec.partition(":")
-    return {**({"script": name} if kind == "script" else {"endpoint": kind, "model": name}), **settings}
+    named = {kind: name} if kind in ("script", "program") else {"endpoint": kind, "model": name}
+    return {**named, **settings}
 
 
 def varied(by: str, **values: Any) -> dict[str, Any]:
@@ -263,6 +265,8 @@ def walk_to_lobby(enrolment: Enrolment) -> Enrolment:
         answers = {"consent": "yes", "agree": "yes", "name": "Kim", "display_name": "Kim"}
         people.answer_step(enrolment_id=enrolment.pk, position=enrolment.position, data=answers)
         enrolment.refresh_from_db()
+    people.show_step(enrolment_id=enrolment.pk)
+    enrolment.refresh_from_db()
     return enrolment
 
 

@@ -115,7 +115,7 @@ def test_dataset_records_what_each_participant_was_told(tmp_path):
     export(study, tmp_path / "d")
     assert verify(tmp_path / "d") == []
     seats = {row["role"]: row for row in csv.DictReader((tmp_path / "d" / "seats.csv").open(newline=""))}
-    consented_at = person.visits.get(kind="consent").answered_at
+    consented_at = next(visit.answered_at for visit in person.visits if visit.kind == "consent")
     assert seats["alice"]["told_of_players"] == "told"
     assert seats["alice"]["told_words"] == "The other player is a computer program, possibly a language model."
     assert seats["alice"]["told_at"].startswith(f"{consented_at:%Y-%m-%dT%H:%M:%S}")

@@ -50,7 +50,7 @@ def otree_token() -> str:
 def test_participants_do_not_read_the_game_summary():
     study = launched_study(via="open")
     assert registry.get(study.games[0]).summary not in text_of(Client().get("/join/splitting"))
-    assert registry.get(study.games[0]).summary not in suggestion(study)["description"]
+    assert registry.get(study.games[0]).summary not in suggestion(study, study.latest_version())["description"]
 
 
 @pytest.mark.parametrize("slug", ["unknown", "UNKNOWN", "x" * 300])

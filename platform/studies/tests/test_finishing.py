@@ -10,7 +10,7 @@ from django.utils import timezone
 from matches.models import Match
 from matches.presence import heard
 from participants import services as people
-from participants.models import Enrolment, Visit
+from participants.models import Enrolment
 from participants.states import ENDINGS, State
 from payouts.models import LedgerRow
 from studies.models import Placement
@@ -50,7 +50,7 @@ class TestLastMove:
         assert visitor.now().state == State.COMPLETED
         assert owed(visitor) == FULL_PAY
         assert Placement.objects.get().released_at is None
-        assert not Visit.objects.filter(answered_at=None).exists()
+        assert all(visit.answered_at for visit in visitor.now().visits)
 
     def test_the_result_stays_until_continue_and_its_page_keeps_its_seat(self):
         visitor = player(**LAST_STEP)

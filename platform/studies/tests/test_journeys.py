@@ -309,6 +309,7 @@ class TestConditions:
                     _person, step = people.show_step(enrolment_id=person.pk)
                     typed += step.context()["asks_code_word"]
                 elif person.step["kind"] == "match":
+                    people.show_step(enrolment_id=person.pk)
                     finish_matches()
                     person.refresh_from_db()
                 people.answer_step(

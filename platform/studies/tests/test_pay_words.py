@@ -40,7 +40,7 @@ def test_consent_states_duration_and_effect_of_absence(endings, pay):
 def test_study_without_a_quiz_mentions_none():
     visitor = arrived_visitor(quiz=False)
     assert "answer one question" not in text_of(visitor.see())
-    assert "question" not in text_of(visitor.walk_to("match").see()).split("Your pay")[1]
+    assert "one question" not in text_of(visitor.walk_to("match").see()).split("Your pay")[1]
 
 
 def test_new_study_explains_points_by_its_pay_rule():

@@ -11,10 +11,10 @@ from django.db import connection
 from django.db.models import F
 from django.test import Client
 
+from audit import guard
 from matches.models import Event, Match
 from participants.models import Enrolment
 from participants.states import State
-from payouts import guard
 from payouts.models import LedgerRow, Posting
 from studies import recomputing
 from studies.models import PeopleCheck

@@ -12,7 +12,6 @@ from exports.dataset import export
 from exports.tests import building
 from exports.verify import verify
 from participants import services as people
-from participants.models import Visit
 from participants.states import ENDINGS, State
 from studies.journeys import consent_of
 from studies.models import Study
@@ -95,7 +94,7 @@ def test_last_survey_completes_the_enrolment_and_shows_the_debriefing(visitor):
     assert heading_of(page) == ENDINGS[State.COMPLETED].title
     assert "What it was about" in text_of(page) and "&lt;b&gt;Prices" in page.content.decode()
     assert Response.objects.get(stage="after_game").answers == {"fair": 4, "more": None}
-    assert not Visit.objects.filter(answered_at=None).exists()
+    assert all(visit.answered_at for visit in visitor.now().visits)
 
 
 def test_default_consent_mentions_stored_answers(study):

@@ -129,6 +129,7 @@ def test_condition_is_judged_as_it_would_be(study):
 def test_going_back_begins_anew_and_keeps_one_enrolment(study):
     walk = services.begin(study)
     services.jump(walk, 4)
+    page_of(walk)
     assert Match.objects.count() == 1
     services.jump(walk, 1)
     assert walk.enrolment.position == 1

@@ -254,6 +254,7 @@ const simple = {
   agent: (desk, control, path, value, attributes) => select(desk, control, path, value, attributes, [{ choices: desk.agents().map((label) => [label, label]) }]),
   strategy: (desk, control, path, value, attributes) => select(desk, control, path, value, attributes, [{ choices: desk.strategies() }]),
   entry: (desk, control, path, value, attributes) => select(desk, control, path, value, attributes, [{ choices: desk.forms.entries }]),
+  moment: (desk, control, path, value, attributes) => line(desk, control, path, value, attributes, words(control), { type: "datetime-local" }),
   game: (desk, control, path, value, attributes) => {
     const element = select(desk, control, path, value, attributes, [{ choices: Object.entries(desk.forms.games).map(([key, game]) => [key, game.title]) }]);
     element.addEventListener("change", () => desk.changeGame(path.slice(0, -1), element.value));

@@ -17,6 +17,7 @@ const SECTIONS = !isStudy ? [["study", "title"], ["agents", "smart_toy"], ["cell
   ["pay", "payments"],
   ["told", "visibility"],
   ["checks", "fact_check"],
+  ["help", "support_agent"],
   ["entry", "login"],
   ["cells", "grid_view"],
   ["analysis", "monitoring"],
@@ -372,9 +373,12 @@ function agentCard(label) {
   const remove = () => (delete desk.plan.agents[label], desk.changed(), desk.refresh());
   const nameId = `${desk.id(path)}-name`;
   const isModel = agent.endpoint !== undefined && agent.endpoint !== null;
+  const isProgram = agent.program !== undefined && agent.program !== null;
+  const isAsked = isModel || isProgram;
   const whole = tree.isVaried(agent);
-  const played = new Set(["script", "endpoint", "model", "delay"]);
-  const how = forms.agent.fields.filter((each) => !played.has(each.name) && each.name !== "fallback");
+  const played = new Set(["script", "program", "endpoint", "model", "delay", "fallback"]);
+  const asksProgram = new Set(["information", "tries_after_first", "calls", "call_seconds", "limit_seconds", "script_counts", "appears"]);
+  const how = forms.agent.fields.filter((each) => (isProgram ? asksProgram.has(each.name) : !played.has(each.name)));
   const set = how.filter((each) => each.name in agent).length;
   const details = h(
     "details",
@@ -393,9 +397,9 @@ function agentCard(label) {
       h("div", { className: "plan-field" }, h("label", { htmlFor: nameId }, words.name), h("input", { type: "text", id: nameId, value: label, disabled: desk.readOnly, onchange: rename })),
       whole ? field(desk, { ...forms.agent, label }, path) : playedBy(path, agent),
       isModel ? modelField(path, agent, byName("model")) : null,
-      whole || isModel ? null : field(desk, byName("delay"), [...path, "delay"]),
-      isModel ? field(desk, byName("fallback"), [...path, "fallback"]) : null,
-      isModel ? details : null,
+      whole || isAsked ? null : field(desk, byName("delay"), [...path, "delay"]),
+      isAsked ? field(desk, byName("fallback"), [...path, "fallback"]) : null,
+      isAsked ? details : null,
       h("p", { className: "plan-fault", hidden: true }),
     ),
     desk.readOnly ? null : button(fill(words.remove, { what: label }), { symbol: "delete", className: "plan-small", onclick: remove }),
@@ -406,14 +410,14 @@ function playedBy(path, agent) {
   const at = [...path, "script"];
   const choices = scripts().map((name) => [name, name]);
   if (tree.isVaried(agent.script)) return field(desk, { kind: "choice", label: words.script, choices, help: "" }, at);
-  const now = agent.endpoint ? `@${tree.isVaried(agent.endpoint) ? "" : agent.endpoint}` : agent.script ?? "";
+  const now = agent.endpoint ? `@${tree.isVaried(agent.endpoint) ? "" : agent.endpoint}` : agent.program ? `!${agent.program}` : agent.script ?? "";
   const option = (value, title) => h("option", { value, selected: value === now }, title);
-  const known = choices.some(([name]) => name === now) || data.endpoints.some((each) => `@${each.name}` === now);
+  const known = choices.some(([name]) => name === now) || data.endpoints.some((each) => `@${each.name}` === now) || data.programs.some((name) => `!${name}` === now);
   const id = desk.id(at);
   return h(
     "div",
     { className: "plan-field", "data-at": at.join("."), "data-levels": "{}" },
-    h("div", { className: "plan-head" }, h("label", { htmlFor: id }, words.played_by), desk.readOnly || agent.endpoint ? null : h("button", { type: "button", className: "plan-button plan-vary", onclick: () => desk.vary({ kind: "choice", label: words.script, choices }, at) }, words.vary, h("span", { className: "sr-only" }, ` ${words.script}`))),
+    h("div", { className: "plan-head" }, h("label", { htmlFor: id }, words.played_by), desk.readOnly || agent.endpoint || agent.program ? null : h("button", { type: "button", className: "plan-button plan-vary", onclick: () => desk.vary({ kind: "choice", label: words.script, choices }, at) }, words.vary, h("span", { className: "sr-only" }, ` ${words.script}`))),
     h(
       "select",
       {
@@ -421,15 +425,16 @@ function playedBy(path, agent) {
         disabled: desk.readOnly,
         onchange: (event) => {
           const chosen = event.target.value;
-          const kept = Object.fromEntries(Object.entries(agent).filter(([key]) => !["script", "endpoint", "model"].includes(key)));
+          const kept = Object.fromEntries(Object.entries(agent).filter(([key]) => !["script", "program", "endpoint", "model"].includes(key)));
           const endpoint = data.endpoints.find((each) => `@${each.name}` === chosen);
-          desk.plan.agents[path[1]] = endpoint ? { endpoint: endpoint.name, model: endpoint.models[0] ?? "", ...kept } : { script: chosen, ...("delay" in kept ? { delay: kept.delay } : {}) };
+          desk.plan.agents[path[1]] = endpoint ? { endpoint: endpoint.name, model: endpoint.models[0] ?? "", ...kept } : chosen.startsWith("!") ? { program: chosen.slice(1), ...kept } : { script: chosen, ...("delay" in kept ? { delay: kept.delay } : {}) };
           desk.changed();
           desk.refresh();
         },
       },
-      known || !now ? null : option(now, fill(words.unknown, { name: now.replace("@", "") })),
+      known || !now ? null : option(now, fill(words.unknown, { name: now.replace(/^[@!]/, "") })),
       h("optgroup", { label: words.scripts }, choices.map(([name, title]) => option(name, title))),
+      data.programs.length ? h("optgroup", { label: words.programs }, data.programs.map((name) => option(`!${name}`, name))) : null,
       h("optgroup", { label: words.models }, data.endpoints.map((each) => option(`@${each.name}`, each.title))),
     ),
     h("p", { className: "plan-fault", hidden: true }),

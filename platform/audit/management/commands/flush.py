@@ -17,8 +17,8 @@ class Command(flush.Command):
         if connection.vendor != "sqlite":
             super().handle(**options)
             return
-        guard.remove_all(connection)
+        guard.remove(connection)
         try:
             super().handle(**options)
         finally:
-            guard.install_all(connection)
+            guard.install(connection)

@@ -74,7 +74,7 @@ class Command(BaseCommand):
         plan.add_argument(
             "--agents",
             metavar="A,B,…",
-            help="comma-separated: script:NAME, openai:MODEL, anthropic:MODEL, ENDPOINT:MODEL",
+            help="comma-separated: script:NAME, program:NAME, openai:MODEL, anthropic:MODEL, ENDPOINT:MODEL",
         )
         plan.add_argument(
             "--preset", metavar="PRESET", help=f"a published collection: {', '.join(ready_made('collections'))}"

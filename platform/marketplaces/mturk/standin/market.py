@@ -374,11 +374,7 @@ class Market:
     # ---- the API's operations, under its own names -----------------------------------------------------
 
     def answer(self, operation: str, body: bytes) -> dict[str, Any]:
-        """Perform an operation and return the answer as plain data.
-
-        Raises:
-            RequestError, ProtocolError
-        """
+        """Perform an operation and return the answer as plain data. Raise RequestError or ProtocolError."""
         if operation not in service().operation_names or not hasattr(self, operation):
             raise ProtocolError("UnknownOperationException")
         model = service().operation_model(operation)

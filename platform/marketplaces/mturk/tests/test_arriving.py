@@ -9,8 +9,7 @@ from django.test import Client
 from django.utils import timezone
 
 from exports.tests import building
-from marketplaces.models import Account
-from marketplaces.mturk.models import Hit
+from marketplaces.models import Account, Offer
 from marketplaces.tests.kit import finish
 from participants.models import Enrolment
 from participants.services import end
@@ -22,6 +21,11 @@ PREVIEW = "ASSIGNMENT_ID_NOT_AVAILABLE"
 
 
 class TestArriving:
+    def test_link_is_stored_with_the_identity(self, staged):
+        worker = staged.worker()
+        identity = worker.arrive().identity
+        assert identity.details == {name: value for name, value in worker.link().items() if name != "workerId"}
+
     def test_another_requesters_task_is_refused(self, staged):
         answer = staged.worker().open(hitId="3SOMEOTHERTASK")
         assert answer.status_code == 403 and "does not belong to this" in heading_of(answer)
@@ -35,7 +39,7 @@ class TestArriving:
     def test_expired_task_is_refused(self, staged):
         early, late = staged.worker(), staged.worker()
         person = early.arrive()
-        Hit.objects.update(expires_at=timezone.now() - timedelta(seconds=7200 + 60))
+        Offer.objects.get().keep(terms={"expires_at": timezone.now() - timedelta(seconds=7200 + 60)})
         answer = late.open()
         assert answer.status_code == 410
         assert "expired" in heading_of(answer) and "return the task" in text_of(answer)
@@ -64,7 +68,7 @@ class TestArriving:
 
     def test_task_admits_only_as_many_workers_as_assignments(self, staged):
         worker = staged.worker()
-        Hit.objects.update(assignments=2)
+        Offer.objects.update(places=2)
         links = [worker.link(workerId=f"AMADEUP{n}", assignmentId=f"3MADEUP{n}") for n in range(3)]
         assert [staged.follow(link).status_code for link in links] == [302, 302, 403]
         end(Enrolment.objects.order_by("pk")[0], State.RETURNED)

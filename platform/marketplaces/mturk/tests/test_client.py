@@ -13,16 +13,17 @@ from django.utils import timezone
 from llm_agents.standins.kit import Fault
 from marketplaces import modules
 from marketplaces.kinds import Refused, Unclear
+from marketplaces.models import Offer
 from marketplaces.mturk.client import KEY_ID, SECRET, requester_of
-from marketplaces.mturk.models import Hit
 from marketplaces.mturk.standin.market import RequestError
+from marketplaces.mturk.terms import Status
 
 pytestmark = pytest.mark.django_db
 
 
 def test_balance_is_returned(staged):
     assert staged.requester.balance() == Decimal("10000.00")
-    assert "$10,000.00" in modules.check(staged.account)
+    assert "$10,000.00" in modules.client("mturk").check(staged.account)
 
 
 @pytest.mark.parametrize(
@@ -59,15 +60,15 @@ def test_malformed_answer_is_unclear(staged, fault):
 
 def test_task_is_created_as_requested(staged):
     demands = {"approved_percent": 95, "approved_number": 100, "countries": ["US", "GB"], "rest_hours": 12}
-    hit = staged.publish(title="Split “money” & more", assignments=12, demands=demands)
-    task = staged.market.hits[hit.hit_id]
+    hit = staged.publish(name="Split “money” & more", places=12, demands=demands)
+    task = staged.market.hits[hit.remote_id]
     assert (task.title, task.assignments, task.reward) == ("Split “money” & more", 12, Decimal("1.00"))
     assert task.address == "http://testserver/join/splitting/"
     assert len(task.requirements) == 4
     assert all(requirement["ActionsGuarded"] == "DiscoverPreviewAndAccept" for requirement in task.requirements)
-    current = staged.requester.hit(hit.hit_id)
+    current = staged.requester.hit(hit.remote_id)
     assert (current.status, current.available, current.pending) == ("Assignable", 12, 0)
-    assert current.annotation == str(hit.token)
+    assert current.annotation == hit.reference
 
 
 def test_bonus_whose_request_arrives_twice_is_paid_once(staged):
@@ -80,20 +81,22 @@ def test_bonus_whose_request_arrives_twice_is_paid_once(staged):
 
 def test_expired_task_is_offered_to_nobody_and_can_be_deleted(staged):
     hit = staged.publish()
-    staged.requester.call("update_expiration_for_hit", HITId=hit.hit_id, ExpireAt=timezone.now() - timedelta(minutes=1))
-    assert staged.requester.hit(hit.hit_id).status == "Reviewable"
+    staged.requester.call(
+        "update_expiration_for_hit", HITId=hit.remote_id, ExpireAt=timezone.now() - timedelta(minutes=1)
+    )
+    assert staged.requester.hit(hit.remote_id).status == "Reviewable"
     with pytest.raises(RequestError):
         staged.accept(hit, "AWORKERONE")
-    staged.requester.call("delete_hit", HITId=hit.hit_id)
+    staged.requester.call("delete_hit", HITId=hit.remote_id)
     with pytest.raises(Refused, match="has no such task"):
-        staged.requester.hit(hit.hit_id)
+        staged.requester.hit(hit.remote_id)
 
 
 def test_task_with_undecided_assignments_cannot_be_deleted(staged):
-    hit = staged.publish(assignments=1)
+    hit = staged.publish(places=1)
     staged.accept(hit, "AWORKERONE").submit()
     with pytest.raises(Refused, match="approved or rejected"):
-        staged.requester.call("delete_hit", HITId=hit.hit_id)
+        staged.requester.call("delete_hit", HITId=hit.remote_id)
 
 
 def test_refusal_names_no_worker(staged):
@@ -112,5 +115,5 @@ def test_account_without_enough_money_publishes_nothing(staged):
     staged.market.total = Decimal("5.00")
     with pytest.raises(Refused, match="balance of the Mechanical Turk account is too low"):
         staged.publish()
-    assert Hit.objects.get().state == Hit.State.REFUSED
+    assert Offer.objects.get().status == Status.REFUSED
     assert not staged.market.hits

@@ -13,8 +13,9 @@ from django.utils import timezone
 from audit.models import Record
 from exports.tests import building
 from llm_agents.standins.kit import Fault
-from marketplaces.models import Account, Submission
-from marketplaces.mturk.models import Hit, Qualification
+from marketplaces.models import Account, Offer, Submission
+from marketplaces.mturk.models import Qualification
+from marketplaces.mturk.terms import Status
 from payouts import books, deciding
 from payouts.models import LedgerRow
 from rights.roles import Role
@@ -28,55 +29,72 @@ def owner(staged) -> Client:
     return staged.sign_in(Role.OWNER)
 
 
-def unconfirmed(staged, **fields):
-    """Return what a researcher enters before the cost is shown."""
-    return {**{name: value for name, value in staged.form.items() if name != "confirmed"}, **fields}
+@pytest.fixture
+def drafted(staged, owner):
+    """Post the form with these changes, and return the page that shows the cost."""
+
+    def post(**fields):
+        owner.post(staged.offering, {**staged.form, **fields})
+        return owner.get(staged.act("publish"))
+
+    return post
 
 
 class TestPublishing:
     def test_form_is_prefilled_from_the_study(self, staged, owner):
         building.launch_with(staged.study, listing={"title": "Splitting money"})
         page = owner.get(staged.offering)
-        values = {name: page.context["form"][name].value() for name in ("title", "minutes", "assignments")}
-        assert values == {"title": "Splitting money", "minutes": 120, "assignments": 100_000}
-        assert "The reward is $1.00" in text_of(page)
-        staged.publish(assignments=9)
+        values = {name: page.context["form"][name].value() for name in ("name", "minutes", "places")}
+        assert values == {"name": "Splitting money", "minutes": 120, "places": 100_000}
+        assert "base pay, 1.00 USD" in text_of(page)
+        staged.publish(places=9)
         form = owner.get(staged.offering).context["form"]
-        assert form["assignments"].value() == 100_000 - 9, "without the places already offered"
+        assert form["places"].value() == 100_000 - 9, "without the places already offered"
 
-    def test_cost_is_shown_and_must_be_confirmed_once(self, staged, owner):
-        cost_page = owner.post(staged.offering, unconfirmed(staged))
+    def test_cost_is_shown_and_must_be_confirmed_once(self, staged, owner, drafted):
+        cost_page = drafted()
         assert "Fee: 20% of base pay and 20% of bonuses" in text_of(cost_page)
-        assert cost_page.context["cost"].costs.expected == Decimal("12.00")
-        assert not staged.offers and not Hit.objects.exists()
-        result = owner.post(staged.offering, staged.form, follow=True)
-        assert "workers can find the task" in text_of(result)
+        assert cost_page.context["price"].costs.expected == Decimal("12.00")
+        assert not staged.offers and staged.offered.status == Status.DRAFT
+        assert "can find it now" in text_of(owner.post(staged.act("publish"), follow=True))
         for _again in range(2):
             owner.post(staged.offering, staged.form)
+            owner.post(staged.act("publish"))
         (task,) = staged.offers.values()
         assert task.address == f"http://testserver/join/{staged.study.slug}/"
         assert (task.assignments, task.duration, task.auto_approval) == (5, 7200, 3 * 86400)
-        assert Hit.objects.get().demands == {"approved_percent": 95, "countries": ["US", "GB"]}
-        assert Record.objects.get(action="published").details["assignments"] == 5
+        assert staged.offered.terms.demands == {"approved_percent": 95, "countries": ["US", "GB"]}
+        assert Record.objects.get(action="published").details["places"] == 5
 
-    def test_higher_fee_of_large_tasks_is_shown(self, staged, owner):
-        page = owner.post(staged.offering, unconfirmed(staged, assignments=10))
+    def test_draft_can_be_changed_and_discarded(self, staged, owner, drafted):
+        drafted(name="Typed with care", days=7)
+        form = owner.get(staged.offering).context["form"]
+        assert form["name"].value() == "Typed with care" and form["days"].value() == 7
+        assert form["countries"].value() == "US, GB" and form["token"].value() == staged.form["token"]
+        drafted(name="Typed again")
+        assert staged.offered.name == "Typed again" and not staged.offers
+        owner.post(staged.act("discard"))
+        assert not Offer.objects.exists()
+
+    def test_higher_fee_of_large_tasks_is_shown(self, drafted):
+        page = drafted(places=10)
         assert "40%" in text_of(page) and "20% for tasks with up to 9" in text_of(page)
-        assert page.context["cost"].costs.fee(Decimal(0)) == Decimal("4.00")
+        assert page.context["price"].costs.fee(Decimal(0)) == Decimal("4.00")
 
-    def test_insufficient_balance_prevents_publishing(self, staged, owner):
+    def test_insufficient_balance_prevents_publishing(self, staged, owner, drafted):
         staged.market.total = Decimal("11.99")
-        assert "$0.01 too little" in text_of(owner.post(staged.offering, staged.form))
-        assert not staged.offers and not Hit.objects.exists()
+        assert "0.01 USD too little" in text_of(drafted())
+        assert "0.01 USD too little" in text_of(owner.post(staged.act("publish"), follow=True))
+        assert not staged.offers and staged.offered.status == Status.DRAFT
 
     @pytest.mark.parametrize(
         ("field", "value", "expected_text"),
         [
             ("minutes", 60, "The study itself allows 120 minutes"),
             ("countries", "USA", "two letters"),
-            ("assignments", 0, "greater than or equal to 1"),
-            ("title", "", "required"),
-            ("title", "x" * 129, "128"),
+            ("places", 0, "greater than or equal to 1"),
+            ("name", "", "required"),
+            ("name", "x" * 129, "128"),
             ("approved_percent", 101, "less than or equal to 100"),
             ("days", 31, "30"),
             ("token", "x", ""),
@@ -86,7 +104,7 @@ class TestPublishing:
         page = owner.post(staged.offering, {**staged.form, field: value})
         assert page.status_code == 200
         assert expected_text in " ".join(map(str, page.context["form"].errors[field]))
-        assert not staged.offers and not Hit.objects.exists()
+        assert not staged.offers and not Offer.objects.exists()
 
     def test_other_currencies_and_addresses_are_refused(self, staged, owner):
         Account.objects.update(place="sandbox")
@@ -94,16 +112,17 @@ class TestPublishing:
         building.launch_with(staged.study, currency="EUR")
         assert "pays only in US dollars" in text_of(owner.get(staged.offering))
 
-    def test_unavailable_balance_keeps_the_entered_values(self, staged, owner):
-        staged.standin.misbehave(Fault.CUT, "GetAccountBalance")
-        page = owner.post(staged.offering, unconfirmed(staged, title="Typed with care"))
-        assert "Nothing was published" in text_of(page)
-        assert "Typed with care" in page.content.decode()
+    def test_unavailable_balance_publishes_nothing(self, staged, owner, drafted):
+        staged.standin.misbehave(Fault.CUT, "GetAccountBalance", times=2)
+        assert "Nothing was published" in text_of(drafted())
+        owner.post(staged.act("publish"))
+        assert not staged.offers and staged.offered.status == Status.DRAFT
 
-    def test_rest_period_becomes_our_own_qualification(self, staged, owner):
+    def test_rest_period_becomes_our_own_qualification(self, staged, owner, drafted):
         building.launch_with(staged.study, rest_hours=12)
         assert "12 hours" in text_of(owner.get(staged.offering))
-        owner.post(staged.offering, {**staged.form, "hides_from_unrested": "on"})
+        drafted(hides_from_unrested="on")
+        owner.post(staged.act("publish"))
         own = Qualification.objects.get()
         assert (own.game, own.hours) == ("bargaining", 12)
         (task,) = staged.offers.values()
@@ -113,8 +132,8 @@ class TestPublishing:
 
 class TestOneTask:
     @pytest.fixture
-    def hit(self, staged) -> Hit:
-        return staged.publish(assignments=3)
+    def hit(self, staged) -> Offer:
+        return staged.publish(places=3)
 
     def test_assignments_are_added_once_per_form(self, staged, owner, hit):
         page, form = staged.act("extend"), {"token": str(uuid.uuid4()), "number": 2}
@@ -127,30 +146,30 @@ class TestOneTask:
         assert f'value="{form["token"]}"' in page_again.content.decode()
         owner.post(page, form)
         hit.refresh_from_db()
-        assert hit.assignments == staged.offers[hit.hit_id].assignments == 5
+        assert hit.places == staged.offers[hit.remote_id].assignments == 5
         refused = owner.post(page, {"token": str(uuid.uuid4()), "number": 5}, follow=True)
         assert "can never have 10 or more" in text_of(refused)
-        assert staged.offers[hit.hit_id].assignments == 5
+        assert staged.offers[hit.remote_id].assignments == 5
 
     def test_task_is_ended_extended_and_deleted(self, staged, owner, hit):
         building.launch_with(staged.study, base=Decimal("2.00"))
         owner.post(staged.act("expire"))
-        assert Hit.objects.get().state == Hit.State.REVIEWABLE
+        assert Offer.objects.get().status == Status.REVIEWABLE
         assert "launched again" not in text_of(owner.get(staged.page)), "no more workers arrive through it"
         owner.post(staged.act("prolong"), {"hours": 5})
-        assert Hit.objects.get().state == Hit.State.ASSIGNABLE
+        assert Offer.objects.get().status == Status.ASSIGNABLE
         refused = owner.post(staged.act("dispose"), follow=True)
         assert "nobody is working on it" in text_of(refused)
         for name in ("expire", "dispose"):
             owner.post(staged.act(name))
-        assert Hit.objects.get().state == Hit.State.DISPOSED and staged.offers[hit.hit_id].disposed
-        actions = Record.objects.filter(kind="mturk.hit").values_list("action", flat=True)
+        assert Offer.objects.get().status == Status.DISPOSED and staged.offers[hit.remote_id].disposed
+        actions = Record.objects.filter(kind="marketplaces.offer").values_list("action", flat=True)
         assert set(actions) == {"expired", "extended", "deleted"}
 
     def test_task_of_another_study_is_not_imported(self, staged, owner, hit):
         other = staged.beside()
-        page = other.sign_in(Role.OWNER).post(f"{other.offers_page}adopt/", {"hit_id": hit.hit_id}, follow=True)
-        assert "belongs to another study" in text_of(page)
+        page = other.sign_in(Role.OWNER).post(f"{other.page}adopt/", {"remote_id": hit.remote_id}, follow=True)
+        assert "linked to another study" in text_of(page)
 
 
 class TestUndoingARejection:

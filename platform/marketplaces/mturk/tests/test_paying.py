@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from exports.tests import building
-from marketplaces.mturk.models import Hit
+from marketplaces.models import Offer
 from payouts import payers
 from payouts.payers import AssignmentStatus, Outcome
 
@@ -62,8 +62,8 @@ def test_nothing_is_paid_before_submission(staged, payer):
 
 def test_reward_comes_from_the_task_that_mturk_names(staged, payer, worker):
     expensive = staged.publish()
-    Hit.objects.filter(pk=expensive.pk).update(reward="5.00")
-    details = {**worker.person.identity.details, "hitId": expensive.hit_id}
+    Offer.objects.filter(pk=expensive.pk).update(reward="5.00")
+    details = {**worker.person.identity.details, "hitId": expensive.remote_id}
     assert payer.pay(worker.order("base", "5.00", details=details)).outcome is Outcome.REFUSED
     assert worker.there.status == "Submitted"
     assert payer.pay(worker.order("base", details=details)).outcome is Outcome.CONFIRMED

@@ -60,7 +60,7 @@ def test_task_is_offered_only_to_qualified_workers(staged, worker, may):
 
 
 def test_assignment_states_and_balances_change_together(staged):
-    hit = staged.publish(assignments=3, duration=600, auto_approval=1000)
+    hit = staged.publish(places=3, duration=600, auto_approval=1000)
     market = staged.market
     assert (market.available, market.held) == (Decimal("9996.40"), Decimal("3.60"))
     submitted, abandoned = staged.accept(hit, "AONE"), staged.accept(hit, "ATWO")
@@ -79,12 +79,12 @@ def test_assignment_states_and_balances_change_together(staged):
 
 
 def test_workers_can_accept_return_and_submit_on_the_pages(staged):
-    hit = staged.publish(title="Split <some> money")
+    hit = staged.publish(name="Split <some> money")
     with httpx.Client(base_url=staged.standin.address, follow_redirects=True) as visitor:
         assert "Split &lt;some&gt; money" in visitor.get("/worker?worker=AWORKERONE").text
-        preview = visitor.get(f"/worker/AWORKERONE/hit/{hit.hit_id}").text
+        preview = visitor.get(f"/worker/AWORKERONE/hit/{hit.remote_id}").text
         assert "assignmentId=ASSIGNMENT_ID_NOT_AVAILABLE" in preview and "workerId" not in preview
-        work = visitor.post(f"/worker/AWORKERONE/hit/{hit.hit_id}/accept").text
+        work = visitor.post(f"/worker/AWORKERONE/hit/{hit.remote_id}/accept").text
         (assignment,) = staged.market.assignments.values()
         assert f"assignmentId={assignment.id}" in work and "workerId=AWORKERONE" in work and "turkSubmitTo=http" in work
         assert visitor.get(f"/worker/AOTHER/assignment/{assignment.id}").status_code == 404

@@ -11,9 +11,10 @@ from django.utils import timezone
 from exports.tests import building
 from llm_agents.standins.kit import Fault
 from marketplaces.kinds import MarketplaceError
-from marketplaces.models import Submission
+from marketplaces.models import Offer, Submission
 from marketplaces.mturk.deciding import sync as sync_once
-from marketplaces.mturk.models import Hit, Qualification
+from marketplaces.mturk.models import Qualification
+from marketplaces.mturk.terms import Status
 from participants.models import Enrolment
 from participants.states import State
 from studies.models import Placement
@@ -33,32 +34,32 @@ def make_silent(person, **time_ago) -> None:
 
 class TestTasks:
     def test_task_status_is_recorded(self, staged):
-        hit = staged.publish(assignments=3)
+        hit = staged.publish(places=3)
         staged.accept(hit, "AWORKERONE").arrive()
         sync(staged)
         hit.refresh_from_db()
-        assert (hit.state, hit.pending, hit.available, hit.completed) == ("Assignable", 1, 2, 0)
+        assert (hit.status, hit.terms.pending, hit.terms.available, hit.terms.completed) == ("Assignable", 1, 2, 0)
         staged.market.pass_time(2 * 86400)
         sync(staged)
         hit.refresh_from_db()
-        assert hit.state == Hit.State.REVIEWABLE
+        assert hit.status == Status.REVIEWABLE
 
     def test_missing_task_is_given_up_after_a_day(self, staged):
         hit = staged.ordered()
         sync(staged)
-        assert Hit.objects.get().state == Hit.State.ORDERED
-        Hit.objects.filter(pk=hit.pk).update(created_at=timezone.now() - timedelta(days=1))
+        assert Offer.objects.get().status == Status.ORDERED
+        Offer.objects.filter(pk=hit.pk).update(ordered_at=timezone.now() - timedelta(days=1))
         sync(staged)
-        assert Hit.objects.get().state == Hit.State.REFUSED
+        assert Offer.objects.get().status == Status.REFUSED
 
     def test_task_deleted_by_mturk_does_not_stop_the_others(self, staged):
         first, second = staged.publish(), staged.publish()
-        del staged.market.hits[first.hit_id]
+        del staged.market.hits[first.remote_id]
         staged.accept(second, "AWORKERONE").submit()
         sync(staged)
         first.refresh_from_db()
-        assert first.state == Hit.State.DISPOSED
-        assert Submission.objects.get().task == second.hit_id
+        assert first.status == Status.DISPOSED
+        assert Submission.objects.get().task == second.remote_id
 
     def test_data_synced_before_an_error_is_kept(self, staged):
         hits = staged.publish(), staged.publish()
@@ -69,7 +70,7 @@ class TestTasks:
             with contextlib.suppress(MarketplaceError):
                 sync(staged)
             assert Submission.objects.count() == expected
-        assert set(Submission.objects.values_list("task", flat=True)) == {hit.hit_id for hit in hits}
+        assert set(Submission.objects.values_list("task", flat=True)) == {hit.remote_id for hit in hits}
 
 
 class TestAdvice:
@@ -159,7 +160,7 @@ class TestRestQualification:
         make_silent(person, hours=12, minutes=1)
         holders["AWORKERONE"] = (value - 721, since)
         sync(resting)
-        assert [offered.id for offered in market.offered(name)] == [other_hit.hit_id]
+        assert [offered.id for offered in market.offered(name)] == [other_hit.remote_id]
 
     def test_qualification_is_created_once_and_reused(self, resting):
         for _time in range(2):

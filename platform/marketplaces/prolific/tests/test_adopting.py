@@ -6,10 +6,9 @@ import pytest
 from django.test import Client
 
 from exports.tests import building
+from marketplaces import recruiting
 from marketplaces.kinds import NotPossible
-from marketplaces.models import Recruitment
-from marketplaces.prolific import publishing
-from marketplaces.prolific.models import Publication
+from marketplaces.models import Offer, Recruitment
 from marketplaces.prolific.publishing import PARAMETERS, UnsuitableSettings
 from marketplaces.tests.kit import CODES, ENTRY_ADDRESS
 from rights.roles import Role
@@ -18,8 +17,8 @@ from tests.visitors import text_of
 pytestmark = pytest.mark.django_db
 
 
-def adopt(desk, key: str) -> Publication:
-    return publishing.adopt(desk.study, desk.account, key=key, address=ENTRY_ADDRESS)
+def adopt(desk, key: str) -> Offer:
+    return recruiting.adopt(desk.study, "prolific", typed=key, address=ENTRY_ADDRESS, by=None)
 
 
 def test_import_changes_nothing_on_prolific(desk):
@@ -30,13 +29,12 @@ def test_import_changes_nothing_on_prolific(desk):
     publication = adopt(desk, key)
     assert {call.method for call in desk.standin.calls} == {"GET"}
     assert desk.market.studies[key] == study_before
-    copied = {name: getattr(publication, name) for name in ("name", "internal_name", "places", "minutes", "devices")}
-    assert copied == {
-        "name": "Sharing", "internal_name": "lab 7", "places": 5, "minutes": 8, "devices": ["desktop"]
-    }  # fmt: skip
-    assert (publication.status, publication.requires_signature) == ("ACTIVE", True)
-    assert publication.workspace == desk.market.workspace
-    assert publication.codes == {"completed": "DONE1234", "returned": "BACK1234", "screened_out": "BACK1234"}
+    terms = publication.terms
+    assert (publication.name, publication.reference, publication.places) == ("Sharing", "lab 7", 5)
+    assert (terms.minutes, terms.devices, terms.requires_signature) == (8, ["desktop"], True)
+    assert publication.status == "ACTIVE"
+    assert publication.terms.workspace == desk.market.workspace
+    assert publication.terms.codes == {"completed": "DONE1234", "returned": "BACK1234", "screened_out": "BACK1234"}
     person = desk.worker().finish()
     assert "cc=DONE1234" in Client().get(person.get_absolute_url()).content.decode()
 
@@ -63,13 +61,13 @@ def test_unsuitable_settings_are_reported_and_not_imported(desk, fields, expecte
         adopt(desk, desk.made_there(**fields))
     (change,) = error.value.changes
     assert expected_text in change
-    assert not Publication.objects.exists()
+    assert not Offer.objects.exists()
 
 
 def test_unsuitable_settings_are_shown_on_the_page(desk):
     key = desk.made_there(reward=150, prolific_id_option="question")
     owner = desk.sign_in(Role.OWNER, account=Role.EDITOR)
-    page = text_of(owner.post(f"{desk.offers_page}adopt/", {"prolific_id": key.upper()}, follow=True))
+    page = text_of(owner.post(f"{desk.page}adopt/", {"remote_id": key.upper()}, follow=True))
     assert "Please change this on Prolific" in page and "1.00 USD" in page and "through URL parameters" in page
 
 
@@ -94,5 +92,5 @@ def test_prolific_study_is_linked_to_one_study_only(desk):
     other_study = building.new_study(slug="other", via="prolific")
     Recruitment.objects.create(study=other_study, account=desk.account)
     desk.market.studies[key]["external_study_url"] = f"http://testserver/join/other/{PARAMETERS}"
-    with pytest.raises(NotPossible, match="already linked to another study"):
-        publishing.adopt(other_study, desk.account, key=key, address="http://testserver/join/other/")
+    with pytest.raises(NotPossible, match="linked to another study"):
+        recruiting.adopt(other_study, "prolific", typed=key, address="http://testserver/join/other/", by=None)

@@ -10,8 +10,9 @@ from django.http import HttpResponse
 from django.test import Client
 from django.utils import timezone
 
+from marketplaces.models import Offer
 from marketplaces.prolific import publishing
-from marketplaces.prolific.models import KeySet, Publication
+from marketplaces.prolific.models import KeySet
 from marketplaces.prolific.standin.market import Key, new_id
 from participants import services as people
 from participants.models import Enrolment
@@ -155,7 +156,7 @@ def test_invented_keys_cause_no_calls_to_prolific(worker):
 
 def test_link_to_a_draft_opens_a_preview(desk):
     desk.draft()
-    ids = {"PROLIFIC_PID": new_id(), "STUDY_ID": desk.publication.prolific_id, "SESSION_ID": new_id()}
+    ids = {"PROLIFIC_PID": new_id(), "STUDY_ID": desk.offered.remote_id, "SESSION_ID": new_id()}
     response = Client().get(ENTRY_PATH, ids)
     assert heading_of(response) == "Preview: A decision study"
     assert not Enrolment.objects.exists()
@@ -169,10 +170,10 @@ def test_link_with_placeholders_opens_a_preview(desk):
 
 def test_study_published_on_prolific_admits_at_once(desk):
     desk.draft()
-    desk.market.transition(desk.publication.prolific_id, "PUBLISH")
-    Publication.objects.update(said_at=timezone.now() - timedelta(minutes=1))
+    desk.market.transition(desk.offered.remote_id, "PUBLISH")
+    Offer.objects.update(heard_at=timezone.now() - timedelta(minutes=1))
     desk.worker().arrive()
-    assert desk.publication.status == "ACTIVE"
+    assert desk.offered.status == "ACTIVE"
 
 
 def test_study_not_on_prolific_is_reported(desk):
@@ -187,7 +188,7 @@ def test_last_page_of_each_ending_returns_with_its_code(desk, worker, state):
     expected_kind = {"completed": "completed", "failed_quiz": "completed", "opponent_failed": "completed",
              "our_outage": "completed", "partner_left": "completed", "no_partner": "completed",
              "screened_out": "screened_out", "returned": ""}.get(state, "returned")  # fmt: skip
-    for kind, code in desk.publication.codes.items():
+    for kind, code in desk.offered.terms.codes.items():
         address = f"{desk.standin.address}/submissions/complete?cc={code}"
         assert (code in page) == (kind == expected_kind) and (address in page) == (kind == expected_kind)
     assert person.completion_code not in page

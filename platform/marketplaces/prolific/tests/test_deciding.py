@@ -11,8 +11,8 @@ from audit.models import Record
 from exports.tests import building
 from llm_agents.standins.kit import WITHOUT_EFFECT, Fault
 from marketplaces.kinds import MarketplaceError, NotPossible
+from marketplaces.models import Offer
 from marketplaces.prolific import deciding
-from marketplaces.prolific.models import Publication
 from marketplaces.prolific.paying import payer_of
 from participants import services as people
 from payouts import books
@@ -45,7 +45,7 @@ class TestAskingForReturn:
         assert "Ask to return …" in text_of(owner.get(desk.page))
         page = worker.act("ask_return")
         assert "does not count against them" in text_of(owner.get(page))
-        assert breadcrumb_urls(owner.get(page))[-1] == desk.offers_page
+        assert breadcrumb_urls(owner.get(page))[-1] == desk.page
         assert "Choose a reason" in text_of(owner.post(page, {}))
         assert not worker.there.return_requested and not Record.objects.filter(action="return_asked").exists()
         form = {"reasons": ["You did not finish the study."], "other": "<i>Thank you all the same.</i>"}
@@ -99,8 +99,8 @@ class TestDynamicPayment:
         desk.market.pays_parts = False
         with pytest.raises(NotPossible, match="may not support them"):
             desk.draft(parts=True)
-        assert not Publication.objects.exists() and not desk.market.studies
-        study = desk.market.studies[desk.draft().prolific_id]
+        assert not Offer.objects.exists() and not desk.market.studies
+        study = desk.market.studies[desk.draft().remote_id]
         assert "DYNAMIC_PAYMENT" not in json.dumps(study["completion_codes"])
 
     def test_owner_pays_part_once(self, desk, leaver, owner):

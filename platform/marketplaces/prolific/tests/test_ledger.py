@@ -198,7 +198,7 @@ class TestBonusesOfAGroup:
         payer.read(orders)
         references = payer.prepare_all(orders)
         assert len(set(references.values())) == 1
-        other_payer = ProlificPayer(desk.publication)
+        other_payer = ProlificPayer(desk.offered)
         assert other_payer.pay(orders[0]).outcome == "sent"  # paid alone, under its own reference
         assert payer.pay_all(orders) == {}
         assert [payer.pay(order).outcome for order in orders] == ["confirmed", "sent", "sent"]

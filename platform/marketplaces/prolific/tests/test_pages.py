@@ -6,7 +6,7 @@ import pytest
 from django.test import Client
 
 from audit.models import Record
-from marketplaces.prolific.models import Publication
+from marketplaces.models import Offer
 from marketplaces.prolific.standin import TOKEN
 from rights.roles import Role
 from tests.visitors import text_of
@@ -21,22 +21,22 @@ def owner(desk) -> Client:
 
 def test_study_is_offered_published_and_stopped(desk, owner):
     form = text_of(owner.get(desk.offering))
-    assert "Create draft" in form and "1.00 USD" in form and "a study created on Prolific" in form
+    assert "Create draft" in form and "1.00 USD" in form
     page = owner.post(desk.offering, {**desk.form, "project": desk.market.project}, follow=True)
-    assert "The draft is on Prolific" in text_of(page)
+    assert "The study is a draft on Prolific" in text_of(page)
     price = text_of(owner.get(desk.act("publish")))
     assert "28.00 USD" in price and "10000.00 USD" in price and "nobody is paid" in price
-    assert desk.publication.status == "UNPUBLISHED"
+    assert desk.offered.status == "UNPUBLISHED"
     for name, typed, expected_text in (
-        ("publish", {}, "can now see the study"),
-        ("pause", {}, "More places"),
+        ("publish", {}, "can find it now"),
+        ("pause", {}, "More places …"),
         ("resume", {}, "new participants can start again"),
         ("places", {"places": "25"}, "The study now has 25 places"),
         ("places", {"places": "3"}, "can only add places"),
         ("stop", {}, "Stopped: no new participants"),
     ):
         assert expected_text in text_of(owner.post(desk.act(name), typed, follow=True))
-    expected = ["made", "launched", "paused", "resumed", "changed", "stopped"]
+    expected = ["made", "published", "paused", "resumed", "changed", "stopped"]
     actions = Record.objects.filter(of_kind="studies.study").order_by("pk").values_list("action", flat=True)
     assert [action for action in actions if action in expected] == expected
 
@@ -44,7 +44,7 @@ def test_study_is_offered_published_and_stopped(desk, owner):
 def test_invalid_form_is_reported_and_creates_nothing(desk, owner):
     page = text_of(owner.post(desk.offering, {**desk.form, "places": "0", "devices": []}))
     assert "greater than or equal to 1" in page and "This field is required" in page
-    assert not desk.offers and not Publication.objects.exists()
+    assert not desk.offers and not Offer.objects.exists()
 
 
 def test_editors_can_neither_stop_nor_forget(desk):
@@ -58,19 +58,21 @@ def test_page_offers_what_this_user_can_do_now(desk, owner):
     editor = desk.sign_in(Role.EDITOR, account=Role.VIEWER)
 
     def offered(client: Client) -> list[str]:
-        return [button.text for button in client.get(desk.page).context["buttons"]]
+        return [button.text for button in client.get(desk.page).context["offers"][0]["buttons"]]
 
-    assert offered(owner) == ["Pause", "Stop", "Refresh", "Receive notifications from Prolific"]
-    assert offered(editor) == ["Pause", "Refresh"], "stopping is the owner's, notifications are the account's"
+    flags = "Import authenticity flags …"
+    all_now = ["Pause", "More places …", "Stop", "Refresh", flags, "Receive notifications from Prolific"]
+    assert offered(owner) == all_now
+    assert offered(editor) == ["Pause", "Refresh", flags], "stopping is the owner's, the rest the account's"
     owner.post(desk.act("pause"))
-    assert offered(owner)[:2] == ["Resume", "Stop"] and "Resume" not in offered(editor)
+    assert offered(owner)[:3] == ["Resume", "More places …", "Stop"] and "Resume" not in offered(editor)
 
 
 def test_actions_are_only_posted_to(desk, owner):
     desk.draft()
-    for name in ("pause", "resume", "stop", "places", "find", "refresh", "forget"):
+    for name in ("pause", "resume", "stop", "find", "refresh", "forget"):
         assert owner.get(desk.act(name)).status_code == 405
-    assert owner.post(desk.page, {"places": 5}).status_code == 403
+    assert owner.post(desk.page, {"places": 5}).status_code == 405
 
 
 @pytest.mark.parametrize("kind", ["cut", "refused", "garbage", "rate"])
@@ -83,7 +85,7 @@ def test_error_of_an_action_is_shown_and_can_be_retried(desk, owner, kind):
         assert page.status_code == 200 and "Prolific" in text_of(page), name
         desk.standin.behave()
         owner.post(desk.act(name), typed)
-    assert desk.publication.status == "ACTIVE" and desk.publication.places == 30
+    assert desk.offered.status == "ACTIVE" and desk.offered.places == 30
     desk.standin.misbehave(kind, ".", times=1)
     assert owner.get(desk.act("publish")).status_code in (200, 302)
 
@@ -93,7 +95,7 @@ def test_draft_deleted_on_prolific_can_be_created_again(desk, owner):
     assert "still on Prolific" in text_of(owner.post(desk.act("forget"), follow=True))
     desk.market.studies.clear()
     assert "can create a new one" in text_of(owner.post(desk.act("forget"), follow=True))
-    assert not Publication.objects.exists()
+    assert not Offer.objects.exists()
 
 
 def test_pages_show_no_identifier_or_token(desk, owner):
@@ -104,7 +106,7 @@ def test_pages_show_no_identifier_or_token(desk, owner):
     workers[2].submit()
     desk.sync()
     recruitment = f"/admin/marketplaces/recruitment/{desk.recruitment.pk}/change/"
-    for address in (desk.page, "/admin/prolific/publication/", recruitment):
+    for address in (desk.page, "/admin/marketplaces/offer/", recruitment):
         page = owner.get(address).content.decode()
         assert TOKEN not in page
         for worker in workers:

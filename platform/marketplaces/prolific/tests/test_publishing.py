@@ -13,9 +13,8 @@ from django.utils import timezone
 from exports.tests import building
 from marketplaces import modules
 from marketplaces.kinds import MarketplaceError, NotPossible, NotSent, Refused, Unclear
-from marketplaces.models import Recruitment
+from marketplaces.models import Offer, Recruitment
 from marketplaces.prolific import publishing
-from marketplaces.prolific.models import Publication
 from marketplaces.prolific.standin import TOKEN
 from studies.costs import costs_of
 from studies.models import Study
@@ -28,7 +27,7 @@ CHANGING_STATUS = "transition"
 def test_draft_has_the_details_of_the_study(desk):
     publication = desk.draft()
     (study,) = desk.market.studies.values()
-    assert study["id"] == publication.prolific_id and study["status"] == publication.status == "UNPUBLISHED"
+    assert study["id"] == publication.remote_id and study["status"] == publication.status == "UNPUBLISHED"
     assert study["reward"] == 100 and study["total_available_places"] == 20
     assert study["is_external_study_url_secure"] is True and study["prolific_id_option"] == "url_parameters"
     assert urlsplit(study["external_study_url"]).query == (
@@ -40,17 +39,17 @@ def test_draft_has_the_details_of_the_study(desk):
         "OTHER": "REQUEST_RETURN",
         "FAILED_ATTENTION_CHECK": "REQUEST_RETURN",
     }
-    assert {code["code"] for code in study["completion_codes"]} == set(publication.codes.values())
+    assert {code["code"] for code in study["completion_codes"]} == set(publication.terms.codes.values())
     assert study["maximum_allowed_time"] >= desk.study.latest_version().plan.minutes
 
 
 def test_draft_being_created_is_not_forgotten(desk):
     desk.draft()
-    Publication.objects.update(status="MAKING", prolific_id="")
+    Offer.objects.update(status="MAKING", remote_id=None)
     with pytest.raises(NotPossible, match="being created"):
-        publishing.find_created(desk.publication)
-    Publication.objects.update(made_at=timezone.now() - timedelta(minutes=5))
-    assert publishing.find_created(desk.publication)
+        publishing.find_created(desk.offered)
+    Offer.objects.update(ordered_at=timezone.now() - timedelta(minutes=5))
+    assert publishing.find_created(desk.offered)
 
 
 @pytest.mark.parametrize(
@@ -65,7 +64,7 @@ def test_refusal_is_explained_and_leaves_nothing_behind(desk, hinder, error, exp
     hinder(desk)
     with pytest.raises(error, match=expected_text):
         desk.draft()
-    assert not Publication.objects.exists() and not desk.market.studies
+    assert not Offer.objects.exists() and not desk.market.studies
 
 
 def test_launched_version_determines_the_offer(desk):
@@ -73,7 +72,7 @@ def test_launched_version_determines_the_offer(desk):
     Recruitment.objects.create(study=trial, account=desk.account)
     Study.objects.filter(pk=trial.pk).update(draft={**trial.draft, "purpose": "study"})
     with pytest.raises(NotPossible, match="trial"):
-        publishing.refuse_unready(Study.objects.get(pk=trial.pk))
+        publishing.ready(Study.objects.get(pk=trial.pk))
 
 
 def test_different_currency_is_refused(desk):
@@ -84,7 +83,7 @@ def test_different_currency_is_refused(desk):
 
 def test_price_includes_fees_and_shows_the_balance(desk):
     desk.draft(places=10)
-    price = publishing.price_of(desk.publication)
+    price = publishing.price_of(desk.offered)
     assert price.total == Decimal("14.00") and price.balance == Decimal("10000.00") and not price.missing
     assert (price.costs.hourly(), price.costs.expected) == (Decimal("6.00"), Decimal("28.00"))
     assert (price.costs.terms.base_share, price.costs.terms.known) == (Decimal("0.4"), True)
@@ -99,10 +98,10 @@ def test_publishing_with_lost_answer_happens_once(desk, fault):
     desk.standin.misbehave(fault, CHANGING_STATUS)
     if fault == "refused":
         with pytest.raises(Unclear):
-            publishing.publish(desk.publication)
-        assert desk.publication.status == "UNPUBLISHED"
-    publishing.publish(desk.publication)
-    assert desk.publication.status == "ACTIVE" and desk.market.balance == 1_000_000 - 20 * 140
+            publishing.publish(desk.offered)
+        assert desk.offered.status == "UNPUBLISHED"
+    publishing.publish(desk.offered)
+    assert desk.offered.status == "ACTIVE" and desk.market.balance == 1_000_000 - 20 * 140
     assert sum(call.path.endswith("/transition/") for call in desk.standin.calls) == 1
 
 
@@ -110,16 +109,16 @@ def test_insufficient_balance_prevents_publishing(desk):
     desk.market.balance = 100
     desk.draft()
     with pytest.raises(Refused, match="Insufficient funds"):
-        publishing.publish(desk.publication)
-    assert desk.publication.status == "UNPUBLISHED"
+        publishing.publish(desk.offered)
+    assert desk.offered.status == "UNPUBLISHED"
 
 
 def test_repeated_request_adds_places_once(desk):
     desk.publish(places=5)
     desk.standin.misbehave("lost", "PATCH")
     with pytest.raises(Unclear):
-        publishing.set_places(desk.publication, 8)
-    publishing.set_places(desk.publication, 8)
+        publishing.set_places(desk.offered, 8)
+    publishing.set_places(desk.offered, 8)
     (study,) = desk.market.studies.values()
     assert study["total_available_places"] == 8
     assert desk.market.balance == 1_000_000 - 8 * 140
@@ -127,10 +126,12 @@ def test_repeated_request_adds_places_once(desk):
 
 def test_connection_test_shows_the_balance_and_no_token(desk):
     account = desk.account
-    assert modules.check(account) == ("Prolific accepts the token. Balance: “Stand-in workspace” has 10000.00 USD.")
+    assert modules.client("prolific").check(account) == (
+        "Prolific accepts the token. Balance: “Stand-in workspace” has 10000.00 USD."
+    )
     account.keep_credentials({"token": "wrong-token"})
     with pytest.raises(MarketplaceError, match="does not accept") as error:
-        modules.check(account)
+        modules.client("prolific").check(account)
     assert "wrong-token" not in str(error.value) and TOKEN not in str(error.value)
 
 
@@ -147,17 +148,17 @@ def test_connection_test_shows_the_balance_and_no_token(desk):
 )
 def test_malformed_study_data_changes_nothing(desk, malformed, ignored):
     publication = desk.publish()
-    values_before = Publication.objects.values().get()
-    study = desk.market.study(publication.prolific_id)
+    values_before = Offer.objects.values().get()
+    study = desk.market.study(publication.remote_id)
     desk.market.shown = lambda _study: {**study, "total_cost": 2800, **malformed}
     with nullcontext() if ignored else pytest.raises(Unclear):
-        publishing.refresh(desk.publication)
-    assert {**Publication.objects.values().get(), "said_at": None} == {**values_before, "said_at": None}
+        publishing.refresh(desk.offered)
+    assert {**Offer.objects.values().get(), "heard_at": None} == {**values_before, "heard_at": None}
 
 
 def test_error_messages_contain_no_identifiers(desk):
     publication = desk.draft()
-    desk.market.studies[publication.prolific_id]["status"] = f"ODD {'a1' * 12}"
+    desk.market.studies[publication.remote_id]["status"] = f"ODD {'a1' * 12}"
     with pytest.raises(MarketplaceError) as error:
-        publishing.publish(desk.publication)
+        publishing.publish(desk.offered)
     assert "a1" * 12 not in str(error.value)

@@ -18,10 +18,10 @@ from exports.tests import building
 from exports.verify import verify
 from marketplaces import syncing
 from marketplaces.kinds import NotPossible
-from marketplaces.models import Recruitment
+from marketplaces.models import Offer, Recruitment
 from marketplaces.prolific import authenticity, hooks
 from marketplaces.prolific.filters import FiltersForm
-from marketplaces.prolific.models import Hook, Publication
+from marketplaces.prolific.models import Hook
 from payouts import books
 from payouts.models import LedgerRow
 from recruiters.uploads import BadFile
@@ -35,7 +35,7 @@ class TestWebhooks:
     @pytest.fixture
     def hook(self, desk):
         desk.publish()
-        created_hook = hooks.subscribe(desk.publication, address=HOOKS_ADDRESS)
+        created_hook = hooks.subscribe(desk.offered, address=HOOKS_ADDRESS)
         Recruitment.objects.update(next_at=timezone.now() + timedelta(hours=1))
         return created_hook
 
@@ -62,7 +62,7 @@ class TestWebhooks:
         return Recruitment.objects.get().next_at <= timezone.now()
 
     def test_subscription_is_confirmed_and_can_be_repeated(self, hook, desk):
-        hooks.subscribe(desk.publication, address=HOOKS_ADDRESS)
+        hooks.subscribe(desk.offered, address=HOOKS_ADDRESS)
         subscriptions = desk.market.hooks.values()
         assert sorted(subscription["event_type"] for subscription in subscriptions) == [
             "study.status.change",
@@ -121,9 +121,9 @@ class TestWebhooks:
         for body in (b"", b"[]", b'{"event_type": 5}', b"[" * 5000):
             assert self.post(replace(event, body=body, key=str(len(body)))) == 204
 
-    def test_webhooks_outside_rehearsals_require_https(self, desk, monkeypatch):
+    def test_webhooks_outside_rehearsals_require_https(self, desk):
         publication = desk.publish()
-        monkeypatch.setattr(Publication, "rehearsed", False)
+        publication.account.place = "production"
         with pytest.raises(NotPossible, match="https"):
             hooks.subscribe(publication, address=HOOKS_ADDRESS)
 
@@ -161,7 +161,7 @@ class TestScreenedOut:
         desk.market.pays_screen_outs = False
         with pytest.raises(NotPossible, match="may not support them"):
             desk.draft(screen_out=Decimal("0.20"))
-        assert not Publication.objects.exists() and not desk.market.studies
+        assert not Offer.objects.exists() and not desk.market.studies
 
     def test_screen_out_payment_must_be_valid(self, desk):
         with pytest.raises(NotPossible, match="less"):
@@ -174,7 +174,7 @@ class TestScreenedOut:
 def test_filters_are_sent_unchanged(desk):
     filters = [{"filter_id": "current-country-of-residence", "selected_values": ["1"]}]
     publication = desk.draft(filters=filters)
-    study = desk.market.studies[publication.prolific_id]
+    study = desk.market.studies[publication.remote_id]
     assert study["filters"] == filters and "eligibility_requirements" not in study
 
 
@@ -222,7 +222,7 @@ def test_invalid_filters_are_refused_in_words(typed, name, reason):
 
 
 def test_page_offers_the_filters_that_prolific_lists(desk, admin_client):
-    address = f"/admin/prolific/publication/of/{desk.study.pk}/"
+    address = desk.offering
     page = text_of(admin_client.get(address))
     assert "Current Country of Residence" in page and "do you currently reside?" in page
     form = {
@@ -254,9 +254,9 @@ class TestAuthenticity:
     def test_flags_are_imported_by_submission_or_participant(self, desk, workers):
         first, second = workers
         by_session = f"Submission id,Status,Authenticity\n{first.key},x,High\n{'0' * 24},x,low\n"
-        assert authenticity.import_flags(desk.publication, by_session.encode()) == {"taken": 1, "unknown": 1}
+        assert authenticity.import_flags(desk.offered, by_session.encode()) == {"taken": 1, "unknown": 1}
         by_worker = f"Participant id;Authenticity\n{second.participant};Low\n"
-        assert authenticity.import_flags(desk.publication, by_worker.encode()) == {"taken": 1, "unknown": 0}
+        assert authenticity.import_flags(desk.offered, by_worker.encode()) == {"taken": 1, "unknown": 0}
         assert self.flags(desk) == {first.participant: "high", second.participant: "low"}
         desk.sync()
         assert self.flags(desk) == {first.participant: "high", second.participant: "low"}
@@ -272,7 +272,7 @@ class TestAuthenticity:
     )
     def test_invalid_file_is_refused_as_a_whole(self, desk, workers, text, expected_text):
         with pytest.raises(BadFile, match=expected_text):
-            authenticity.import_flags(desk.publication, text.encode())
+            authenticity.import_flags(desk.offered, text.encode())
         assert set(self.flags(desk).values()) == {""}
 
     def test_flags_reported_by_the_api_are_read(self, desk, workers):
@@ -283,7 +283,7 @@ class TestAuthenticity:
     def test_flags_are_in_the_dataset_and_its_codebook(self, desk, workers, tmp_path):
         first, second = workers
         flags = f"Participant id,Authenticity\n{first.participant},low\n"
-        authenticity.import_flags(desk.publication, flags.encode())
+        authenticity.import_flags(desk.offered, flags.encode())
         export(desk.study, tmp_path / "d")
         rows = {row["participant"]: row for row in csv.DictReader((tmp_path / "d" / "participants.csv").open())}
         assert (
@@ -303,26 +303,26 @@ class TestAuthenticity:
     def test_flags_are_imported_on_the_page(self, desk, workers, admin_client):
         from django.core.files.uploadedfile import SimpleUploadedFile
 
-        address = f"/admin/prolific/publication/{desk.publication.pk}/authenticity/"
+        address = desk.act("authenticity")
         data = f"Participant id,Authenticity\n{workers[0].participant},mixed\n".encode()
         page = admin_client.post(address, {"flags": SimpleUploadedFile("f.csv", data)}, follow=True)
         assert "Flags imported for participants: 1" in text_of(page) and "mixed: 1" in text_of(page)
-        response = admin_client.post(address, {}, follow=True)
-        assert "name a column" in text_of(response)
+        wrong = admin_client.post(address, {"flags": SimpleUploadedFile("f.csv", b"a,b\n")}, follow=True)
+        assert "name a column" in text_of(wrong)
 
 
 def test_each_treatment_address_leads_to_its_cell(desk):
     building.launch_with(desk.study, grid={"rounds": [1, 12]}, quota=2)
     publication = desk.publish(by_treatment=True)
-    addresses = desk.market.studies[publication.prolific_id]["access_details"]
+    addresses = desk.market.studies[publication.remote_id]["access_details"]
     assert [address["total_allocation"] for address in addresses] == [2, 2] and publication.places == 4
     workers = [desk.worker() for _each in range(4)]
     for worker in workers:
         person = worker.arrive()
-        number = next(n for key, n in publication.treatments.items() if worker.there.address.endswith(f"t={key}"))
+        number = next(n for key, n in publication.terms.treatments.items() if worker.there.address.endswith(f"t={key}"))
         assert person.placement.cell.number == number
     assert sorted(worker.person.placement.cell.number for worker in workers) == sorted(
-        [*publication.treatments.values()] * 2
+        [*publication.terms.treatments.values()] * 2
     )
 
 
@@ -331,6 +331,6 @@ def test_treatment_address_cannot_be_guessed(desk):
     publication = desk.publish(by_treatment=True)
     worker = desk.worker()
     own_key = worker.there.address.rpartition("t=")[2]
-    assert len(own_key) >= 12 and own_key in publication.treatments
+    assert len(own_key) >= 12 and own_key in publication.terms.treatments
     worker.there.address = worker.there.address.replace(own_key, "1")
     assert "cell" not in worker.arrive().identity.details

@@ -1,0 +1,295 @@
+"""The researcher's pages of sessions: the list, one session's screen, its projector views and its receipts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import timedelta
+from functools import wraps
+from typing import Any
+
+import segno
+from django.contrib import admin, messages
+from django.db import transaction
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.template.response import TemplateResponse
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.safestring import SafeString, mark_safe
+from django.utils.translation import gettext as _
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+
+from audit.actions import Action
+from gathering import services
+from gathering.forms import NewSession
+from gathering.models import Attendance, Session
+from gathering.receipts import receipts
+from gathering.results import FEWEST_PEOPLE, figures
+from rights.admin import trail
+from rights.roles import Role
+from studies import recruiting
+from studies.models import Study
+from studies.times import told
+
+View = Callable[..., HttpResponse]
+
+
+def of_study(*, role: Role = Role.VIEWER) -> Callable[[View], View]:
+    """Decorator: pass the view the study in its URL, and the session, if the user has this role in the study."""
+
+    def decorate(view: View) -> View:
+        @wraps(view)
+        def wrapper(request: HttpRequest, pk: int, code: str = "", **kwargs: Any) -> HttpResponse:
+            study = _study_admin().seen(request, str(pk), role=role)
+            if code:
+                kwargs["session"] = get_object_or_404(study.sessions, code=code)
+            return view(request, study, **kwargs)
+
+        return admin.site.admin_view(wrapper)
+
+    return decorate
+
+
+def _study_admin() -> Any:
+    return admin.site.get_model_admin(Study)
+
+
+def _may(request: HttpRequest, study: Study, role: Role) -> bool:
+    return bool(_study_admin()._allowed(request, study, role))
+
+
+# ---- all sessions of a study --------------------------------------------------------------------------------------
+
+
+@require_http_methods(["GET", "POST"])
+@never_cache
+@of_study()
+def page(request: HttpRequest, study: Study) -> HttpResponse:
+    """List the sessions of a study, and create one (POST)."""
+    last = study.sessions.order_by("-pk").first()
+    may_change = _may(request, study, Role.EDITOR)
+    initial = {
+        "time_zone": last.time_zone if last else study.entry_rules().time_zone,
+        "places": last.places if last else max(1, recruiting.places_of(study)),
+        "grace": last.grace if last else Session._meta.get_field("grace").default,
+        "labels": "\n".join(last.labels) if last else "",
+    }
+    if request.method == "POST":
+        _study_admin().seen(request, str(study.pk), role=Role.EDITOR)
+        form = NewSession(request.POST)
+        if form.is_valid():
+            with transaction.atomic():
+                session = Session.objects.create(study=study, **form.cleaned_data)
+                _record(request, study, Action.MADE, session)
+            return redirect("sessions:session", pk=study.pk, code=session.code)
+    else:
+        form = NewSession(initial=initial)
+    context = {
+        **admin.site.each_context(request),
+        **trail(study, here=_("Sessions")),
+        "title": _("Sessions: {study}").format(study=study.title),
+        "study": study,
+        "rows": [(each, _starts(each), each.attendances.filter(left_at=None).count()) for each in study.sessions.all()],
+        "form": form,
+        "may_change": may_change,
+    }
+    return TemplateResponse(request, "admin/gathering/page.html", context, status=400 if form.errors else 200)
+
+
+def _starts(session: Session) -> str:
+    return told(session.starts_at, session.time_zone) if session.starts_at else _("by hand")
+
+
+def _record(request: HttpRequest, study: Study, action: Action, session: Session) -> None:
+    _study_admin().record_action(request, study, action, f"Session {session.code}.", {"session": session.code})
+
+
+# ---- one session --------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Here:
+    """Somebody who has come, as the session's screen lists them."""
+
+    attendance: Attendance
+    label: str
+    state: str
+    may_free: bool
+
+
+@require_GET
+@never_cache
+@of_study()
+def session(request: HttpRequest, study: Study, session: Session) -> HttpResponse:
+    """Show a session's screen."""
+    context = {
+        **admin.site.each_context(request),
+        **trail(study, (_("Sessions"), reverse("sessions:page", args=[study.pk])), here=session.code),
+        "title": _("Session {code}: {study}").format(code=session.code, study=study.title),
+        **_entry(request, session),
+        **_now(request, study, session),
+    }
+    return TemplateResponse(request, "admin/gathering/session.html", context)
+
+
+@require_GET
+@never_cache
+@of_study()
+def now(request: HttpRequest, study: Study, session: Session) -> HttpResponse:
+    """Return the part of the screen that changes."""
+    return TemplateResponse(request, "admin/gathering/now.html", _now(request, study, session))
+
+
+def _entry(request: HttpRequest, session: Session) -> dict[str, Any]:
+    address = request.build_absolute_uri(reverse("gathering:session", args=[session.code]))
+    return {
+        "address": address,
+        "entrance": request.build_absolute_uri(reverse("gathering:entrance")),
+        "qr": _qr(address),
+    }
+
+
+def _qr(address: str) -> SafeString:
+    """Return a QR code as SVG. It is black on white in dark mode too: not every phone reads the inverse."""
+    code = segno.make(address, error="m")
+    return mark_safe(code.svg_inline(border=3, light="#fff", svgclass="qr", lineclass=None, omitsize=True))
+
+
+def _now(request: HttpRequest, study: Study, session: Session) -> dict[str, Any]:
+    may_change = _may(request, study, Role.EDITOR)
+    queue = list(services.waiting(session).values_list("pk", flat=True))
+    here = session.attendances.filter(left_at=None).select_related("enrolment", "lab_code").order_by("since", "pk")
+    free = session.places if session.started_at is None else 0
+    counts = _counts(session)
+    return {
+        "study": study,
+        "session": session,
+        "starts": _starts(session),
+        "at": timezone.now(),
+        "counts": counts,
+        "listed": [_here(each, number, queue, free) for number, each in enumerate(here, start=1)] if may_change else [],
+        "may_change": may_change,
+        "may_pay": _may(request, study, Role.OWNER),
+        "closed": study.status != Study.Status.LAUNCHED,
+        "more_places": max(0, session.places - recruiting.places_of(study)),
+    }
+
+
+def _counts(session: Session) -> dict[str, Any]:
+    """Return how many are here and have begun, and the time left; nothing about anybody."""
+    return {
+        "here": services.waiting(session).count() + services.holding(session).count(),
+        "begun": session.attendances.exclude(enrolment=None).count(),
+        "left": _left(session),
+    }
+
+
+def _left(session: Session) -> str:
+    """Return the time left until the planned start, such as "4:05"; empty if there is none, or more than a day."""
+    if session.starts_at is None or session.status != "waiting":
+        return ""
+    left = max(timedelta(), session.starts_at - timezone.now())
+    if left > timedelta(days=1):
+        return ""
+    minutes, seconds = divmod(round(left.total_seconds()), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{seconds:02}" if hours else f"{minutes}:{seconds:02}"
+
+
+def _here(attendance: Attendance, number: int, queue: list[int], free: int) -> Here:
+    if attendance.enrolment is not None:
+        state = str(attendance.enrolment.get_state_display())
+    elif attendance.admitted_at is not None:
+        state = _("may begin")
+    elif attendance.pk not in queue:
+        state = _("away")
+    else:
+        place = queue.index(attendance.pk) + 1 - free
+        state = _("has a place") if place <= 0 else _("waiting list, position {place}").format(place=place)
+    label = attendance.shown_label or _("Participant {number}").format(number=number)
+    return Here(attendance, label, state, may_free=attendance.enrolment is None)
+
+
+@require_POST
+@of_study(role=Role.EDITOR)
+def start(request: HttpRequest, study: Study, session: Session) -> HttpResponse:
+    """Start the session now."""
+    with transaction.atomic():
+        if services.start(session):
+            _record(request, study, Action.STARTED, session)
+            messages.success(request, _("Started: everyone who has a place begins now."))
+        else:
+            messages.warning(request, _("This session is not waiting for its start."))
+    return redirect("sessions:session", pk=study.pk, code=session.code)
+
+
+@require_POST
+@of_study(role=Role.EDITOR)
+def call_off(request: HttpRequest, study: Study, session: Session) -> HttpResponse:
+    """Call the session off; those who wait are told."""
+    with transaction.atomic():
+        if services.call_off(session):
+            _record(request, study, Action.STOPPED, session)
+            messages.success(request, _("Called off: those who wait are told."))
+        else:
+            messages.warning(request, _("This session is not waiting for its start."))
+    return redirect("sessions:session", pk=study.pk, code=session.code)
+
+
+@require_POST
+@of_study(role=Role.EDITOR)
+def free(request: HttpRequest, study: Study, session: Session) -> HttpResponse:
+    """Free the place and seat of somebody who has not begun, such as on a computer that broke."""
+    key = request.POST.get("attendance", "")
+    attendance = session.attendances.filter(pk=key).first() if key.isascii() and key.isdigit() else None
+    if attendance is not None:
+        services.leave(attendance)
+    return redirect("sessions:session", pk=study.pk, code=session.code)
+
+
+# ---- projector and paper ------------------------------------------------------------------------------------------
+
+
+@require_GET
+@never_cache
+@of_study()
+def projector(request: HttpRequest, study: Study, session: Session) -> HttpResponse:
+    """Show the whole room how to join, how many have, and when it starts; nothing about anybody."""
+    version = study.latest_version()
+    return render(
+        request,
+        "gathering/projector.html",
+        {
+            **_entry(request, session),
+            "study": study,
+            "session": session,
+            "heading": version.shown_title if version and version.shown_title else _("Join the session"),
+            "starts": _starts(session) if session.starts_at else "",
+            "counts": _counts(session),
+            "at": timezone.now(),
+            "part": "part" in request.GET,
+        },
+    )
+
+
+@require_GET
+@never_cache
+@of_study()
+def results(request: HttpRequest, study: Study, session: Session) -> HttpResponse:
+    """Show the room's results as figures."""
+    context = {"study": study, "session": session, "figures": figures(session), "fewest": FEWEST_PEOPLE}
+    return render(request, "gathering/results.html", context)
+
+
+@require_POST
+@never_cache
+@of_study(role=Role.OWNER)
+def receipt_list(request: HttpRequest, study: Study, session: Session) -> HttpResponse:
+    """Show the receipts to print; by POST, because lists of pay are recorded in the audit log."""
+    with transaction.atomic():
+        _record(request, study, Action.PAY_LISTED, session)
+    lines, totals = receipts(session)
+    context = {"study": study, "session": session, "lines": lines, "totals": totals, "day": session.started_at}
+    return render(request, "gathering/receipts.html", context)

@@ -1,0 +1,135 @@
+"""The door of a study with sessions: whoever arrives waits, begins, or reads why they cannot."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable
+from functools import partial
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils.crypto import salted_hmac
+from django.utils.translation import gettext as _
+
+from gathering import services
+from gathering.models import Attendance, Session
+from participants.models import Enrolment
+from recruiters.arrivals import Arrival
+from recruiters.errors import EntryRefused
+from recruiters.models import LabCode
+from studies import enrolling, times
+from studies.models import UNTITLED, Study
+
+COOKIE_SALT = "gathering.browser"
+COOKIE_SECONDS = 24 * 3600
+
+
+class NoSession(EntryRefused):
+    title = _("No session at the moment")
+    try_again = True
+
+
+def admit(request: HttpRequest, study: Study, arrival: Arrival) -> HttpResponse | Callable[[Enrolment], None] | None:
+    """Return the waiting room, or what records the enrolment of somebody who may begin; None without sessions.
+
+    Raises:
+        EntryRefused: no session admits them.
+    """
+    browser = _browser_of(request, study)
+    who = f"{arrival.recruiter}/{arrival.worker}/{arrival.proof}" if arrival.proof else f"browser/{browser}"
+    key = salted_hmac("gathering.key", who, algorithm="sha256").hexdigest()
+    if (attendance := services.admitted(study, key)) is not None:
+        return partial(services.begun, attendance)
+    if not services.holds_sessions(study):
+        return None
+    version = study.latest_version()
+    enrolling.refuse_closed(study, version)
+    session = services.session_for(study, key, request.GET.get("session", "").strip().upper())
+    if session is None:
+        raise NoSession(f"{_came_in_vain(study, key)} {_next_session(study)}".strip())
+    attendance = session.attendances.filter(key=key, left_at=None).first()
+    if attendance is None:
+        seat = request.GET.get("seat", "") if not arrival.proof else ""
+        if session.labels and not arrival.proof and seat not in session.labels:
+            return redirect("gathering:session", code=session.code)
+        try:
+            attendance = services.attend(session, key, label=seat, lab_code=_lab_code(study, arrival))
+        except services.SeatTaken:
+            return redirect(f"{reverse('gathering:session', args=[session.code])}?taken={seat}")
+        except services.TooManyWaiting:
+            raise enrolling.Full(_("The waiting room is full. Please try again later.")) from None
+    else:
+        services.mark_present(attendance)
+    standing = services.standing(attendance)
+    if standing.stage == "begin":
+        return partial(services.begun, attendance)
+    if standing.stage == "over":
+        raise enrolling.Full(_started_without())
+    return _waiting_room(request, study, session, attendance, standing, browser if not arrival.proof else "")
+
+
+def _waiting_room(
+    request: HttpRequest,
+    study: Study,
+    session: Session,
+    attendance: Attendance,
+    standing: services.Standing,
+    browser: str,
+) -> HttpResponse:
+    version = study.latest_version()
+    context = {
+        "title": version.shown_title if version and version.shown_title else UNTITLED,
+        "session": session,
+        "starts": times.told(session.starts_at, session.time_zone) if session.starts_at else "",
+        "attendance": attendance,
+        "standing": standing,
+        "form": secrets.token_urlsafe(24),
+        "every": services.ASK_SECONDS,
+    }
+    page = render(request, "gathering/waiting.html", context)
+    if browser:
+        page.set_signed_cookie(
+            f"parley-session-{study.pk}", browser, salt=COOKIE_SALT, max_age=COOKIE_SECONDS, httponly=True,
+            samesite="Lax", secure=request.is_secure(),
+        )  # fmt: skip
+    return page
+
+
+def _browser_of(request: HttpRequest, study: Study) -> str:
+    """Return what tells this browser from others, for links that anyone can use."""
+    stored = request.get_signed_cookie(f"parley-session-{study.pk}", default="", salt=COOKIE_SALT)
+    return stored or secrets.token_urlsafe(24)
+
+
+def _lab_code(study: Study, arrival: Arrival) -> LabCode | None:
+    return (
+        LabCode.objects.filter(study=study.slug, code=arrival.proof).first() if arrival.recruiter == "codes" else None
+    )
+
+
+def _came_in_vain(study: Study, key: str) -> str:
+    """Return what has become of the session that somebody waited for; empty if they waited for none."""
+    waited = Attendance.objects.filter(session__study=study, key=key, left_at=None, enrolment=None)
+    attendance = waited.select_related("session").order_by("-since").first()
+    if attendance is None:
+        return ""
+    return _("The session was called off.") if attendance.session.called_off else _started_without()
+
+
+def _started_without() -> str:
+    return _("The session has started, and all its places were taken. Thank you for coming.")
+
+
+def _next_session(study: Study) -> str:
+    """Return what to tell somebody whom no session admits."""
+    coming = (
+        study.sessions.filter(ended_at=None, started_at=None, starts_at__isnull=False).order_by("starts_at").first()
+    )
+    if coming is None or coming.starts_at is None:
+        return _(
+            "This study takes place in sessions, and no other one is planned. Please ask the people who invited you."
+        )
+    return _("The next session starts on {when}. Please come back then, with the same link.").format(
+        when=times.told(coming.starts_at, coming.time_zone)
+    )

@@ -1,0 +1,61 @@
+"""What a task on Mechanical Turk has beside what every offer has."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.db.models import TextChoices
+from django.utils.translation import gettext_lazy as _
+from pydantic import BaseModel
+
+from marketplaces.models import Offer
+
+KEY = "mturk"
+"""`Identity.recruiter` of workers from Mechanical Turk."""
+
+
+class Status(TextChoices):
+    """mTurk's HITStatus values, and the statuses before a task has one."""
+
+    DRAFT = "draft", _("draft")
+    ORDERED = "ordered", _("not confirmed yet")
+    REFUSED = "refused", _("refused")
+    ASSIGNABLE = "Assignable", _("available")
+    UNASSIGNABLE = "Unassignable", _("all assignments taken")
+    REVIEWABLE = "Reviewable", _("ready for review")
+    REVIEWING = "Reviewing", _("being reviewed")
+    DISPOSED = Offer.DELETED, _("deleted")
+
+
+class Terms(BaseModel):
+    """The terms of a task, and its counts as last reported.
+
+    Attributes:
+        lifetime: seconds for which the task is available.
+        duration: seconds from accepting the task to submitting it.
+        auto_approval: seconds until mTurk approves automatically.
+        frame_height: in pixels; 0 fits the frame to the window.
+        demands: approved_percent, approved_number, countries, rest_hours.
+    """
+
+    keywords: str = ""
+    lifetime: int = 0
+    duration: int
+    auto_approval: int = 0
+    frame_height: int = 0
+    demands: dict[str, Any] = {}
+    expires_at: datetime | None = None
+    pending: int = 0
+    available: int = 0
+    completed: int = 0
+
+    @property
+    def over_at(self) -> datetime | None:
+        """The latest time at which a worker who accepted the task can submit it."""
+        return self.expires_at + timedelta(seconds=self.duration) if self.expires_at else None
+
+
+def tasks(**only: Any) -> Any:
+    """Return mTurk's offers, filtered."""
+    return Offer.objects.filter(account__kind=KEY, **only).select_related("account", "study")

@@ -1,0 +1,74 @@
+"""The page that sends a move over its socket: the move's own change hears it, and gives it the frame that follows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from django.db import connection
+from django.utils import timezone
+
+from matches.absences import Absence, has_lost_connection, is_replaced, must_say_so
+from matches.models import Match, Seat
+from participants.states import State
+
+SPARE_WITHIN = timedelta(seconds=1)
+"""A call is not recorded if another was within this time."""
+QUIET_AFTER = timedelta(seconds=6)
+"""A page that has not called for longer than this had lost its connection, or our server was unavailable."""
+_THEIRS = """
+FROM matches_match played JOIN matches_seat seat ON seat.match_id = played.id
+JOIN participants_enrolment person ON person.id = seat.enrolment_id
+WHERE seat.id = %s AND seat.left_at IS NULL AND (person.ended_at IS NULL OR person.state = %s)
+"""
+
+
+class NotHeard(Exception):
+    """The page must be heard before its move: its absence has to end first, or the seat is no longer theirs."""
+
+
+@dataclass
+class Sender:
+    """A page of the participant in this seat.
+
+    Attributes:
+        frame: what the page is to show after its move; None if that was announced, or there is nothing new to show.
+    """
+
+    seat: Seat
+    frame: dict[str, Any] | None = None
+
+    def locked_match(self, columns: str) -> Match:
+        """Lock and return the match, with `last_seen_at` of the participant; call this in a transaction.
+
+        Raises:
+            NotHeard
+        """
+        lock = " FOR UPDATE OF played" if connection.features.has_select_for_update_of else ""
+        query = f"SELECT {columns}, person.last_seen_at {_THEIRS}{lock}"
+        match: Any = next(iter(Match.objects.raw(query, [self.seat.pk, State.COMPLETED])), None)
+        if match is None:
+            raise NotHeard
+        if timezone.is_naive(match.last_seen_at):
+            match.last_seen_at = timezone.make_aware(match.last_seen_at, UTC)
+        if ends_absence(match.status, match.absences.get(self.seat.role, {}), match.last_seen_at):
+            raise NotHeard
+        return match  # type: ignore[no-any-return]
+
+    def record(self, match: Any, now: datetime) -> None:
+        """Record that the page is there, in the change of the match that `locked_match` returned."""
+        if now - match.last_seen_at > SPARE_WITHIN:
+            as_column = connection.ops.adapt_datetimefield_value
+            with connection.cursor() as cursor:
+                cursor.execute(
+                    "UPDATE participants_enrolment SET last_seen_at = %s WHERE id = %s AND ended_at IS NULL",
+                    [as_column(now), self.seat.enrolment_id],
+                )
+
+
+def ends_absence(status: str, absence: Absence, last_seen_at: datetime) -> bool:
+    """Return whether a page that is heard now, and was last heard then, had been away from its live match."""
+    may_return = is_replaced(absence) and not must_say_so(absence)
+    is_back = timezone.now() - last_seen_at > QUIET_AFTER or has_lost_connection(absence) or may_return
+    return status == Match.Status.LIVE and is_back

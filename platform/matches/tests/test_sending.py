@@ -1,0 +1,71 @@
+"""A move over a page's socket: what it costs the database, what it records of the page, and what the page is given."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from matches import announce
+from matches.consumers import _heard_and_moved
+from matches.models import Event, Seat
+from matches.sending import QUIET_AFTER
+from matches.tests.test_consumer import new_match
+from participants.models import Enrolment
+
+pytestmark = [pytest.mark.both, pytest.mark.django_db(transaction=True)]
+
+OFFER = {"answering": "1", "alice_gain": "9990", "bob_gain": "10"}
+LONG_AGO = timedelta(seconds=3)
+
+
+def seat_heard(ago: timedelta) -> Seat:
+    """Return the seat of a participant at their first turn whose page was last heard from so long ago."""
+    person, match = new_match()
+    Enrolment.objects.filter(pk=person.pk).update(last_seen_at=timezone.now() - ago)
+    return Seat.objects.get(match=match, role="alice")
+
+
+def silence(seat: Seat) -> timedelta:
+    return timezone.now() - Enrolment.objects.get(pk=seat.enrolment_id).last_seen_at
+
+
+def send(seat: Seat, **fields: str):
+    return _heard_and_moved(seat, {**OFFER, **fields}, shown_at=timezone.now())
+
+
+def test_move_and_presence_cost_four_statements_and_no_message(monkeypatch, scripts_at_once):
+    send(seat_heard(LONG_AGO))  # fills the process's caches
+    seat, sent = seat_heard(LONG_AGO), []
+    monkeypatch.setattr(announce, "_send", lambda _match, message: sent.append(message))
+    with CaptureQueriesContext(connection) as queries:
+        outcome, frame = send(seat)
+    assert (outcome["type"], frame["last"], frame["answering"]) == ("taken", 4, 4)
+    assert sent == [] and silence(seat) < LONG_AGO
+    # Beside the transaction's own: the lock, the events, the match, the person; heartbeats now and then.
+    statements = [query["sql"] for query in queries if "uptime_" not in query["sql"]]
+    assert len([sql for sql in statements if not sql.startswith(("BEGIN", "COMMIT"))]) == 4, statements
+
+
+def test_refused_move_is_heard():
+    seat = seat_heard(LONG_AGO)
+    outcome, frame = send(seat, bob_gain="1")
+    assert (outcome["type"], frame) == ("refused", None)
+    assert silence(seat) < LONG_AGO
+
+
+def test_move_after_a_lost_connection_first_ends_the_absence():
+    seat = seat_heard(QUIET_AFTER + LONG_AGO)
+    outcome, _frame = send(seat)
+    assert outcome["type"] == "taken" and silence(seat) < LONG_AGO
+    assert Event.objects.filter(match=seat.match_id, kind="move", role="alice").count() == 1
+
+
+def test_seat_that_was_left_makes_no_move():
+    seat = seat_heard(LONG_AGO)
+    Seat.objects.filter(pk=seat.pk).update(left_at=timezone.now())
+    assert send(seat) == (None, None)
+    assert not Event.objects.filter(match=seat.match_id, kind="move").exists()
