@@ -106,7 +106,7 @@ class worded_property(Generic[T]):
         return found
 
 
-_MARKS: Mapping[str, dict[int, str]] = {"de": str.maketrans(",.", ".,"), "es": str.maketrans(",.", ".,")}
+_MARKS: Mapping[str, dict[int, int]] = {"de": str.maketrans(",.", ".,"), "es": str.maketrans(",.", ".,")}
 """How languages write the marks of a number that English writes as in 1,234.5."""
 
 

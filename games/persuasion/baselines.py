@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from functools import lru_cache
 from random import Random
 
 from games.interface import MoveData, Role
@@ -18,6 +17,7 @@ from games.persuasion.roles import BUYER, HIGH, LOW
 from games.persuasion.state import Market, Round
 from games.persuasion.state import PersuasionCore as Persuasion
 from games.scripts import by_name
+from games.words import cached_by_language, language
 from games.words import gettext as _
 
 # Sentences are translated only when used: looking them all up costs more than the move.
@@ -32,16 +32,18 @@ WARNINGS: Sentences = (
     lambda: _("Not this time. It is not a good product."),
     lambda: _("Do not buy this one; the next may be better."),
 )
-_NEGATIVE_WORDS = re.compile(
-    r"\b(no|not|none|nothing|never|nor|\w+n['’]t|cannot|low|bad|poor|avoid|skip|unfortunately|wait)\b", re.IGNORECASE
-)
+_NEGATIVE_WORDS = {
+    "en": r"\b(no|not|none|nothing|never|nor|\w+n['’]t|cannot|low|bad|poor|avoid|skip|unfortunately|wait)\b",
+    "de": r"\b(nein|nicht|nichts|kein\w*|nie|niemals|niedrig\w*|schlecht\w*|leider|abraten|warten)\b",
+    "es": r"\b(no|nada|nunca|ningun[oa]?|ningún|ni|baj[oa]|mal[oa]?|evite|evitar|desgraciadamente|espere)\b",
+}
 
 
 # Cached, since the Bayesian buyer reads all earlier messages again in every round.
-@lru_cache(maxsize=1024)
+@cached_by_language
 def recommends(message: str) -> bool:
     """Return whether a message recommends a product: true unless it contains a negative word."""
-    return _NEGATIVE_WORDS.search(message) is None
+    return re.search(_NEGATIVE_WORDS[language()], message, re.IGNORECASE) is None
 
 
 def recommended(this_round: Round) -> bool:

@@ -147,7 +147,6 @@ MIDDLEWARE = [
     "django.middleware.gzip.GZipMiddleware",  # also files that nobody has compressed yet, as on one's own computer
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
-    "django.middleware.locale.LocaleMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",

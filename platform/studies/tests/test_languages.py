@@ -1,0 +1,149 @@
+"""A study in another language: what its plan needs, what participants and models read, and what the data hold."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+from django.test import Client
+from django.utils.translation import override
+
+from games import registry, texts
+from games.examples import cases, play_random
+from llm_agents.standins import OpenAIStandIn
+from matches import agents, services
+from matches.models import Match
+from matches.screens import frames
+from participants.models import Enrolment
+from plans.asking import AgentSettings
+from plans.checking import check
+from studies.tests import kit
+from tests.visitors import Visitor, arrived_participant, text_of
+
+OWN_TEXTS = {
+    "stage": "page",
+    "name": "hello",
+    "title": {"en": "Hello", "de": "Hallo"},
+    "text": {"en": "Hi", "de": "Du"},
+}
+
+
+def with_page(language, **parts):
+    document = kit.document(language=language, **parts)
+    consent, *rest = document["journey"]
+    return {**document, "journey": [consent, OWN_TEXTS, *rest]}
+
+
+def faults(document) -> dict[str, str]:
+    return {fault.at: fault.what for fault in check(document).faults}
+
+
+# ---- the plan ------------------------------------------------------------------------------------------------
+
+
+def test_a_plan_with_all_texts_is_accepted():
+    assert not faults(with_page("de"))
+    assert not faults(with_page(["en", "de"]))
+
+
+def test_own_texts_that_lack_a_language_are_named():
+    found = faults(with_page(["de", "es"]))
+    assert found == dict.fromkeys(("journey.1.title", "journey.1.text"), "This has no text in Spanish.")
+
+
+def test_games_without_texts_in_a_language_are_named(monkeypatch):
+    monkeypatch.setattr(texts, "exists", lambda game, name: name != "es.po")
+    found = faults(kit.document(language=["en", "es"]))
+    assert found == {"journey.1.game": "Bargaining has no texts in Spanish: “es.po” is missing."}
+
+
+def test_published_prompts_are_english_only():
+    agents = {"ai": {"endpoint": "openai", "model": "m", "information": "published"}}
+    assert "agents.ai.information" in faults(kit.document(language="de", agents=agents))
+    assert "agents.ai.information" not in faults(kit.document(agents=agents))
+
+
+def test_unknown_languages_are_refused():
+    assert "language" in faults(kit.document(language="xx"))
+
+
+# ---- participants --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.django_db
+def test_every_page_and_frame_is_in_the_study_s_language():
+    """Also a frame that is made in the process of another player, whose own language does not matter."""
+    study = kit.launched("splitting", language="de", agents="script:fair")
+    visitor = Visitor(arrived_participant(study))
+    assert "Ich habe dies gelesen" in text_of(visitor.see())
+    page = text_of(visitor.walk_to("match").see())
+    assert "Sie beginnen: Schlagen Sie eine Aufteilung vor." in page
+    assert "10.000\xa0Punkte" in page.replace(" Punkte", "\xa0Punkte")
+    (frame,) = frames(visitor.match(), ["alice"]).values()
+    assert "Schlagen Sie eine Aufteilung vor" in frame["html"]
+    visitor.move(alice_gain="5.000,50", bob_gain="4.999,50")
+    assert visitor.match().log()[1].data["move"]["alice_gain"] == 5000.5
+
+
+@pytest.mark.django_db
+def test_participants_choose_among_the_languages_that_a_study_offers():
+    study = kit.new_study("splitting", plan=with_page(["en", "de"], agents="script:fair", via="open"))
+    kit.launch_again(study)
+    client = Client(headers={"accept-language": "fr,de;q=0.8"})
+    welcome = client.get("/join/splitting")
+    assert "Die nächste Seite erklärt" in text_of(welcome)
+    assert "English Deutsch" in text_of(welcome)
+    client.post("/join/splitting", {"language": "de", "form": welcome.context["form"]})
+    enrolment = Enrolment.objects.get()
+    assert enrolment.language == "de"
+    assert [step["title"] for step in enrolment.steps if step["kind"] == "page"] == ["Hallo"]
+    client.post("/join/splitting", {"language": "es", "form": welcome.context["form"] + "x"})
+    assert not Enrolment.objects.filter(language="es").exists()
+
+
+@pytest.mark.django_db
+def test_only_those_who_read_the_same_language_form_groups():
+    study = kit.contest(language=["en", "de"])
+    pools = []
+    for language in ("en", "de", "en"):
+        arrival = kit.Arrival(recruiter="open", proof="", worker="")
+        steps = kit.enrol(study, arrival, language=language).steps
+        pools.append(next(step["pool"] for step in steps if step["kind"] == "lobby"))
+    assert pools[0] == pools[2] != pools[1]
+
+
+# ---- models and data -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.django_db(transaction=True)
+def test_models_are_asked_in_the_match_s_language(monkeypatch, as_worker):
+    with OpenAIStandIn(['{"decision": "accept"}']) as standin:
+        kit.use_standin(monkeypatch, standin)
+        players = {
+            "alice": services.Player(agent="script:fair", delay=1000),
+            "bob": services.Player(agent="openai:stand-in", settings=AgentSettings(limit_seconds=30)),
+        }
+        match = services.open_match(
+            game="bargaining", config={}, players=players, seed=1, texts={"language": "de", "amounts": "points"}
+        )
+        services.submit_move(match_id=match.pk, role="alice", move={"alice_gain": 6000, "bob_gain": 4000}, answering=1)
+        host = agents.Host(agents._writers, agents.current_prices)
+        match = Match.objects.get(pk=match.pk)
+        question = agents.question_for(match, match.play(), "bob", match.agents()["bob"], host)
+        decision = asyncio.run(question.decide())
+    prompt = " ".join(message["content"] for message in standin.requests[0]["messages"])
+    assert "Antworten Sie mit genau einem JSON-Objekt" in prompt
+    assert "Angebot von Alice in Runde 1" in prompt
+    assert decision.move == {"decision": "accept"}
+
+
+@pytest.mark.parametrize("key", registry.keys())
+def test_results_are_the_same_in_every_language(key):
+    """Only what scripts write to others is in the language of the match."""
+    for case in cases(key)[:2]:
+        results = []
+        for language in ("en", "de", "es"):
+            with override(language):
+                end = play_random(case.game, case.seed, sorted(case.game.scripts)).end
+            results.append((end.last, case.game.payoffs(end.state), case.game.metrics(end.state)))
+        assert results[0] == results[1] == results[2]

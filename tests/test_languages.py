@@ -1,0 +1,51 @@
+"""Participants' pages in other languages: accessible, readable on a phone, and laid out from right to left, too."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from games.catalogues import LANGUAGES, SOURCE
+from tests.photographs import PHONE
+from tests.test_pages import Inspector, bargaining
+
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
+STACKS = ("sqlite",)
+
+
+def look(page: Page, inspector: Inspector, name: str) -> None:
+    """Inspect the page as it is, and its width if its language were written from right to left."""
+    inspector.inspect(page, name)
+    page.set_viewport_size(PHONE)
+    page.evaluate("document.documentElement.dir = 'rtl'")
+    width = page.evaluate("document.scrollingElement.scrollWidth")
+    if width > PHONE["width"]:
+        inspector.problems.append(f"{name}: {width} px wide from right to left")
+    page.evaluate("document.documentElement.dir = ''")
+
+
+def go_on(page: Page) -> None:
+    page.locator("main button.primary").last.click()
+
+
+@pytest.mark.parametrize("language", [code for code in LANGUAGES if code != SOURCE])
+def test_pages_of_a_study(stack, page: Page, browser: Browser, language: str):
+    inspector = Inspector(browser)
+    study = bargaining(stack, f"pages-{language}", language=language, code_word=None, quiz=True)
+    page.goto(stack.url + stack.arrive(study))
+    look(page, inspector, f"consent {language}")
+    page.locator("[name=agree]").check()
+    go_on(page)
+    page.locator("main [name=name]").fill("Robin")
+    go_on(page)
+    expect(page.locator("html")).to_have_attribute("lang", language)
+    look(page, inspector, f"instructions {language}")
+    go_on(page)
+    page.locator("form[data-move] input[inputmode]").first.fill("5.000,50")
+    look(page, inspector, f"match {language}")
+    go_on(page)
+    expect(page.locator(".game[data-over]")).to_be_visible()
+    look(page, inspector, f"result {language}")
+    page.locator("main").get_by_role("button").last.click()
+    look(page, inspector, f"quiz {language}")
+    assert not inspector.problems, "\n".join(inspector.problems)
