@@ -42,6 +42,9 @@ READ_BY_PARTICIPANTS = (
     "platform/panels/arriving.py",
     "platform/panels/leaving.py",
     "platform/marketplaces/*/visiting.py",
+    "platform/gathering/door.py",
+    "platform/gathering/services.py",
+    "platform/helping/services.py",
     "llm_agents/*.py",
     "llm_agents/parsing/*.py",
     "llm_agents/strategies/*.py",
@@ -54,12 +57,20 @@ READ_BY_PARTICIPANTS = (
     "templates/participants/*.html",
     "templates/play/*.html",
     "templates/studies/*.html",
+    "templates/helping/form.html",
+    "templates/helping/inside.html",
+    "templates/helping/page.html",
+    "templates/helping/panel.html",
+    "templates/gathering/entrance.html",
+    "templates/gathering/left.html",
+    "templates/gathering/seat.html",
+    "templates/gathering/waiting.html",
     "games/*/templates/*/*.html",
 )
 FOR_RESEARCHERS = (
     *("admin.py", "models.py", "apps.py", "analyses.py", "told.py", "published.py", "watch.html"),
     *("bounded.py", "contract.py", "grids.py", "guard.py", "lineups.py", "registry.py", "selections.py"),
-    *("agent.py", "endpoints.py", "settings.py"),
+    *("agent.py", "conditions.py", "endpoints.py", "settings.py"),
 )
 """Names of files among them whose sentences only researchers read."""
 _IN_ARGUMENT = re.compile(r"""_\(["']([^"']+)["']\)""")

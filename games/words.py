@@ -80,7 +80,7 @@ def cached_by_language(function: Callable[P, T]) -> Callable[P, T]:
 
     @wraps(function)
     def cached(*args: P.args, **options: P.kwargs) -> T:
-        return in_one(language(), *args, **options)
+        return in_one(language(), *args, **options)  # type: ignore[arg-type]
 
     return cached
 
