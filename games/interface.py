@@ -495,6 +495,13 @@ class Game(ABC, Generic[C, S]):
     """The questions before play, if every role of every configuration has the same."""
     answers_can_change: ClassVar[bool] = True
     """Whether people may replace a sealed move until the turn closes. The others learn only of the last one."""
+    pays: ClassVar[bool] = True
+    """Whether a match counts towards the bonus."""
+    time_ends: ClassVar[bool] = False
+    """Whether the default moves at the end of the time are part of the rules, rather than missing data.
+
+    Agents are not asked: they make theirs at once.
+    """
     open_moves: ClassVar[int] = 100
     """How many moves that leave the turn open a role may make in one turn."""
 

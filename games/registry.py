@@ -12,10 +12,19 @@ from games.errors import UnknownGame
 from games.interface import Game
 from games.words import gettext as _
 
+CONVERSATION = "conversation"
+"""What the stage `chat` plays: no game that anyone chooses."""
+
 
 @cache
 def keys() -> tuple[str, ...]:
-    """Return the games' keys, in alphabetical order."""
+    """Return the keys of the games that can be chosen, in alphabetical order."""
+    return tuple(key for key in known() if key != CONVERSATION)
+
+
+@cache
+def known() -> tuple[str, ...]:
+    """Return the keys of everything that matches can play: the games, and talking without one."""
     return tuple(sorted(path.parent.name for path in Path(__file__).parent.glob("*/rules.py")))
 
 
@@ -26,7 +35,7 @@ def get(key: str) -> type[Game[Any, Any]]:
     Raises:
         UnknownGame: listing the existing games.
     """
-    if key not in keys():
+    if key not in known():
         raise UnknownGame(_("There is no game “{key}”; there are {keys}.").format(key=key, keys=", ".join(keys())))
     rules = import_module(f"games.{key}.rules")
     classes = [

@@ -48,7 +48,7 @@ def figures(session: Session) -> list[Picture]:
 
 
 def _title(game: str) -> str:
-    return str(registry.get(game).title) if game in registry.keys() else game
+    return str(registry.get(game).title) if game in registry.known() else game
 
 
 def _first_choices(
@@ -70,7 +70,7 @@ def _first_choices(
 
 def _fields(match: Match) -> dict[str, Field]:
     """Return the fields of a match's moves that are numbers, yes or no, or one of some choices."""
-    if match.game not in registry.keys():
+    if match.game not in registry.known():
         return {}
     game = configure(registry.get(match.game), match.config)
     fields = [field for model in game.move_types for field in fields_of(model)]

@@ -14,6 +14,7 @@ from django.utils import timezone
 import games.play
 from games.interface import Event as GameEvent
 from games.interface import MoveData, Role
+from llm_agents.agent import BY_RULES
 from matches import absences as away
 from matches import announce
 from matches.bulk import Row, sent_together, write_events
@@ -198,7 +199,8 @@ class Change:
     def move_by_clock(self, role: Role) -> None:
         """Let the clock move for a participant, and count its moves since they were last heard from."""
         self._set_absence(role, missed=self.absences.get(role, {}).get("missed", 0) + 1)
-        self.move(role, self.play.game.default(self.play.state, role), by="clock")
+        by = BY_RULES if self.play.game.time_ends else "clock"
+        self.move(role, self.play.game.default(self.play.state, role), by=by)
 
     def note_absence(self, role: Role, since: datetime) -> None:
         """Record that a participant's page has not been heard from since then."""

@@ -114,7 +114,7 @@ class Match(models.Model):
     @property
     def game_title(self) -> str:
         """Return the game's title; its key if the rules no longer exist."""
-        return str(registry.get(self.game).title) if self.game in registry.keys() else self.game
+        return str(registry.get(self.game).title) if self.game in registry.known() else self.game
 
     @property
     def driven(self) -> bool:

@@ -177,7 +177,7 @@ def open_match(
     ]
     line_up = line_up_in(match, seats)
     change = Change.opening(match, play, events, line_up.agents)
-    if match.driven:
+    if match.driven or play.game.time_ends:
         _let_scripts_play(change)
     if shown_to is not None and shown_to in change.turns:
         change.mark_shown(shown_to, change.now)
@@ -281,6 +281,10 @@ def _let_scripts_play(change: Change, *, most: int | None = None) -> None:
     Args:
         most: how many moves of a live match may be made in this change after the first; by default MOST_AT_ONCE.
     """
+    if change.play.game.time_ends:
+        for role in [role for role in change.play.waiting_for() if role in change.agents]:
+            change.move(role, change.play.game.default(change.play.state, role))
+        return
     most = MOST_AT_ONCE if most is None else most
     scripts = {} if change.match.paced else _at_once(change.agents)
     driven = change.match.driven

@@ -76,6 +76,6 @@ def meanings_of(game: str) -> dict[str, str]:
 
 def ranges_of(game: str) -> dict[str, tuple[float | None, float | None]]:
     """Return the smallest and largest possible value of a game's metrics, None where there is none."""
-    if game not in registry.keys():
+    if game not in registry.known():
         return {}
     return {field.name: (field.minimum, field.maximum) for field in fields_of(registry.get(game).Results)}

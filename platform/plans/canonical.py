@@ -131,7 +131,10 @@ def _stage(node: Mapping[str, Json]) -> dict[str, Json]:
 def _model(node: Mapping[str, Json], model: type[BaseModel]) -> dict[str, Json]:
     """Return a model's data with defaults, field by field, since some of them may depend on factors."""
     written = {}
+    lacks = model.lacks if issubclass(model, Stage) else ()
     for name, info in model.model_fields.items():
+        if name in lacks:
+            continue
         annotation: Any = info.annotation
         if issubclass(model, Stage):
             annotation = model.annotation(name, node)
@@ -145,7 +148,7 @@ def _model(node: Mapping[str, Json], model: type[BaseModel]) -> dict[str, Json]:
             written[name] = TypeAdapter(declared).dump_python(default, mode="json", warnings=False)
             if name == "config" and _is_model(annotation):
                 written[name] = _node({}, annotation)
-    return {**written, **{str(name): value for name, value in node.items() if name not in model.model_fields}}
+    return {**written, **{str(name): value for name, value in node.items() if name not in written}}
 
 
 def _validated(node: Json, annotation: Any) -> Any:

@@ -32,7 +32,7 @@ from plans.questions import faults as question_faults
 from plans.reading import CONDITIONS, BadPlan, Fault, PlannedCell, Problems, Reader, location, names_used, reader_of
 from plans.schedule import schedule_of
 from plans.seats import OTHERS, fitted
-from plans.stages import DEFAULT_TEXT, Block, Consent, Debriefing, Game, Lobby, Questions, Stage, walk
+from plans.stages import DEFAULT_TEXT, Block, Consent, Conversation, Debriefing, Game, Lobby, Questions, Stage, walk
 from plans.varying import Levels, Path, at_path
 
 Problem = tuple[Path, str]
@@ -157,14 +157,14 @@ def _empty(stages: Any, path: Sequence[str]) -> None:
     return None
 
 
-def matches_of(stages: Sequence[Stage]) -> int:
-    """Return how many matches a participant plays."""
+def matches_of(stages: Sequence[Stage], *, games: bool = False) -> int:
+    """Return how many matches a participant plays, with chats as matches or, if only `games` count, without."""
     total = 0
     for stage in stages:
         if isinstance(stage, Game):
-            total += stage.repeats
+            total += 0 if games and isinstance(stage, Conversation) else stage.repeats
         elif isinstance(stage, Block):
-            counts = [matches_of(each.stages) for each in stage.each_pass]
+            counts = [matches_of(each.stages, games=games) for each in stage.each_pass]
             total += sum(counts[: stage.take] if stage.take else counts)
     return total
 
@@ -401,6 +401,8 @@ def _order_problems(plan: Plan) -> Iterator[Problem]:
         yield ("journey",), _("The debriefing is the last stage, and there is only one.")
     if not plan.games():
         yield ("journey",), _("A journey needs at least one game.")
+    elif not matches_of(plan.journey, games=True) and plan.pay.bonus.average:
+        yield ("pay", "bonus", "average"), _("A chat pays no bonus, and there is no game. Set the average to 0.")
 
 
 def _agent_problems(plan: Plan | CollectionPlan) -> list[Problem]:
@@ -547,7 +549,7 @@ def _groups_problems(block: Block, at: Path, plan: Plan) -> Iterator[Problem]:
 
 def _configured(stage: Game | AgentsGame, at: Path, **own: Any) -> tuple[Any, Any, list[Problem]]:
     """Return the kind of game, the game with its parameters, and why there is none."""
-    if stage.game not in registry.keys():
+    if stage.game not in registry.known():
         what = _("There is no game “{game}”. The games are {games}.")
         return None, None, [((*at, "game"), what.format(game=stage.game, games=", ".join(registry.keys())))]
     kind = registry.get(stage.game)
@@ -616,7 +618,7 @@ def _template_problems(
 
 
 def _results_of(stage: Game) -> frozenset[str]:
-    return frozenset(outcomes_of_game(stage.game) if stage.game in registry.keys() else {PAYOFF})
+    return frozenset(outcomes_of_game(stage.game) if stage.game in registry.known() else {PAYOFF})
 
 
 # ---- collections -------------------------------------------------------------------------------------------------

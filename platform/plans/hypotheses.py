@@ -67,7 +67,7 @@ def outcomes_of_game(key: str) -> dict[str, Outcome]:
 
 
 def _outcomes_of(stage: Stage) -> Iterator[tuple[str, Outcome]]:
-    if isinstance(stage, Game) and stage.game in registry.keys():
+    if isinstance(stage, Game) and stage.game in registry.known():
         yield from outcomes_of_game(stage.game).items()
     for question in stage.questions():
         yield question.name, Outcome(_kind_of_question(question), question.text, True)

@@ -21,7 +21,7 @@ from plans.conditions import Condition
 from plans.factors import MAX_CELLS, NAME_PATTERN, RESERVED_NAMES, Cells, Factor
 from plans.languages import in_language, languages_of
 from plans.plan import FORMAT, MAX_STAGES, Document, Plan
-from plans.stages import Block, Pass, Stage, kinds
+from plans.stages import Block, Game, Pass, Stage, kinds
 from plans.varying import (
     Levels,
     LevelValues,
@@ -156,7 +156,7 @@ class Reader:
         """How many stages at the beginning play no game and are the same in every cell, but for default texts."""
         journey = self.document.get("journey", [])
         for index, node in enumerate(journey):
-            plays = any(inner["stage"] == "game" for _path, inner in stage_nodes([node]))
+            plays = any(issubclass(self.kinds[inner["stage"]], Game) for _path, inner in stage_nodes([node]))
             if plays or not set(self.between).isdisjoint(names_used(node)):
                 return index
         return len(journey)

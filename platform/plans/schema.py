@@ -78,12 +78,18 @@ def plan_controls() -> dict[str, Any]:
     return {
         "sections": {field["name"]: field for field in sections if field["name"] not in ("journey", "agents")},
         "stages": {
-            name: {**control_of(kind), "label": kind.label, "named": kind.needs_name} for name, kind in kinds().items()
+            name: {**_stage_control(kind), "label": kind.label, "named": kind.needs_name}
+            for name, kind in kinds().items()
         },
         "agent": control_of(PlannedAgent),
         "games": {key: game_controls(registry.get(key)) for key in registry.keys()},
         "literal": list(LITERAL),
     }
+
+
+def _stage_control(kind: type[Stage]) -> Control:
+    control = control_of(kind)
+    return {**control, "fields": [field for field in control["fields"] if field["name"] not in kind.lacks]}
 
 
 @lru_cache(maxsize=1)
@@ -244,6 +250,7 @@ def json_schema() -> dict[str, Any]:
     for name, kind in kinds().items():
         own = kind.model_json_schema(ref_template="#/$defs/{model}")
         definitions |= own.pop("$defs", {})
+        own["properties"] = {key: field for key, field in own["properties"].items() if key not in kind.lacks}
         definitions[f"stage_{name}"] = own
     journey: dict[str, Any] = {"type": "array", "items": {"oneOf": [{"$ref": f"#/$defs/stage_{n}"} for n in kinds()]}}
     definitions["stage_game"]["allOf"] = [_if_game(key, definitions) for key in registry.keys()]

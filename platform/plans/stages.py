@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
-from typing import Annotated, Any, ClassVar, Literal, get_args
+from typing import Annotated, Any, ClassVar, Literal, Self, get_args
 
-from pydantic import ConfigDict, Field, PrivateAttr, SerializeAsAny
+from pydantic import ConfigDict, Field, PrivateAttr, SerializeAsAny, model_validator
+from pydantic_core import PydanticCustomError
 
 from games import registry
 from games.interface import Json
+from games.words import gettext as _
 from plans.agents import PERSON, Label
 from plans.chat import Chat
 from plans.conditions import Expression
@@ -30,10 +32,12 @@ class Stage(PlanModel):
 
     Attributes:
         needs_name: whether the plan refers to it by name.
+        lacks: fields of the kind that it derives from which nobody can set.
     """
 
     label: ClassVar[str] = ""
     needs_name: ClassVar[bool] = False
+    lacks: ClassVar[frozenset[str]] = frozenset()
 
     stage: str = Field(title="Kind of stage")
     name: Name | None = Field(
@@ -330,6 +334,49 @@ class Game(Stage):
         mediator = self.chat.mediator.agent if self.chat and self.chat.mediator else None
         labels = [*players, self.timing.stand_in, self.lobby.fill, mediator]
         return list(dict.fromkeys(label for label in labels if label is not None and label != PERSON))
+
+
+class OpenChat(Chat):
+    """How long the chat lasts, and who may write what to whom."""
+
+    model_config = ConfigDict(title="Chat")
+
+    when: Literal["during"] = "during"
+    seconds: Annotated[int, Field(ge=5, le=3600)] = Field(
+        300, title="Time", description="It ends earlier if everyone is ready.", json_schema_extra={"unit": "seconds"}
+    )
+
+
+@register
+class Conversation(Game):
+    """Lets participants talk in a chat, with each other, models or a mediator, and then go on. Pays nothing."""
+
+    label = "Chat"
+    lacks = frozenset(Game.model_fields) - {
+        *("stage", "name", "show_if", "seats", "partners", "lobby", "chat"),
+    }
+
+    stage: Literal["chat"]  # type: ignore[assignment]
+    players: Annotated[int, Field(ge=1, le=20)] = Field(2, title="Seats")
+    topic: Annotated[str, Field(max_length=20_000)] = Field(
+        "", title="Topic", description="Shown beside the chat, and told to models."
+    )
+    chat: OpenChat = Field(OpenChat(), title="Chat")
+    game: str = registry.CONVERSATION
+    code_word: CodeWord | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _only_own(cls, data: Any) -> Any:
+        if isinstance(data, Mapping) and (others := sorted(cls.lacks & data.keys())):
+            raise PydanticCustomError("chat", _("A chat has no setting “{name}”."), {"name": others[0]})
+        return data
+
+    @model_validator(mode="after")
+    def _as_game(self) -> Self:
+        timing = Timing(turn=self.chat.seconds, extension=0, report=0, absence=0, on_timeout="default")
+        config = {"players": self.players, "topic": self.topic}
+        return self.model_copy(update={"config": config, "timing": timing})
 
 
 class Groups(PlanModel):

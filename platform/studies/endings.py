@@ -16,6 +16,7 @@ from django.dispatch import receiver
 from django.utils.translation import gettext as _
 
 from checks.steps import Quiz
+from games import registry
 from lobby.services import last_unsuccessful_place, waited_seconds
 from matches.models import Event, Match, Seat
 from opponents.agents import counted_movers
@@ -377,11 +378,11 @@ def _played(enrolment: Enrolment, matches: int) -> tuple[float, dict[str, int]]:
 
 
 def _results_of(enrolment: Enrolment) -> list[Result]:
-    """Return a participant's finished matches in the order they were played."""
+    """Return a participant's finished matches that pay in the order they were played."""
     seats = Seat.objects.select_related("match").filter(enrolment=enrolment).order_by("step")
     results = []
     for number, seat in enumerate(seats, start=1):
-        if seat.match.status == Match.Status.FINISHED:
+        if seat.match.status == Match.Status.FINISHED and registry.get(seat.match.game).pays:
             payoff = (seat.match.payoffs or {})[seat.role]
             share = seat.match.configured().pay_share(seat.match.play().state, seat.role)
             results.append(Result(number, stage_of(enrolment, seat), payoff, share))

@@ -430,6 +430,13 @@ def _game(stage: stages.Game, way: Way) -> Steps:
     return steps
 
 
+@register_steps(stages.Conversation)
+def _conversation(stage: stages.Conversation, way: Way) -> Steps:
+    """Return the steps of a chat: its lobby and the chat itself, which pays nothing."""
+    way.matches += 1
+    return _Play(stage, way).match(1)
+
+
 class _Play:
     """One stage's game, for one participant."""
 
@@ -465,8 +472,8 @@ class _Play:
         shown = {"instructions": self.template, "amounts": self.stage.amounts, "published": published}
         if self.way.version.language != SOURCE:
             shown["language"] = self.way.version.language
-        if self.plan.told.bonus == "shown":
-            note = texts.counted_matches(self.plan.pay.bonus.of, matches_of(self.plan.journey))
+        if self.plan.told.bonus == "shown" and self.game.pays:
+            note = texts.counted_matches(self.plan.pay.bonus.of, matches_of(self.plan.journey, games=True))
             shown |= {"pay": self.rule.model_dump(mode="json", exclude={"endings"}), "pay_note": note}
         config = self.game.config.model_dump(mode="json")
         return {"game": self.stage.game, "config": config, "role": role, "texts": shown}
@@ -477,7 +484,7 @@ class _Play:
         if said == self.way.read:
             return []
         self.way.read = said
-        matches = matches_of(self.plan.journey)
+        matches = matches_of(self.plan.journey, games=True)
         alike = self.game.pays_alike()
         promises = [
             texts.session_promise(self.plan.pay.bonus.of, matches, several=has_several_games(self.plan)),
@@ -620,7 +627,8 @@ def seated_agents(version: Version, plan: Plan) -> tuple[dict[str, str], dict[st
 
 def has_several_games(plan: Plan) -> bool:
     """Return whether the matches of a journey are not all the same."""
-    played = {(stage.game, repr(stage.config)) for stage, _lobby in all_games(plan.journey)}
+    games = (stage for stage, _lobby in all_games(plan.journey) if not isinstance(stage, stages.Conversation))
+    played = {(stage.game, repr(stage.config)) for stage in games}
     return len(played) > 1
 
 

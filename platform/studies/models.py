@@ -132,17 +132,18 @@ class Study(models.Model):
 
 
 def games_in(document: Mapping[str, Any]) -> list[str]:
-    """Return the keys of a plan's games, each once; what cannot be read has none."""
+    """Return the keys of a plan's games, each once, and last that of its chats; what cannot be read has none."""
 
     def walk(nodes: Any) -> list[str]:
         found = []
         for node in nodes if isinstance(nodes, list) else ():
             if isinstance(node, Mapping):
                 found += [node["game"]] if isinstance(node.get("game"), str) else []
+                found += [registry.CONVERSATION] if node.get("stage") == "chat" else []
                 found += walk(node.get("of"))
         return found
 
-    return list(dict.fromkeys(walk(document.get("journey"))))
+    return sorted(dict.fromkeys(walk(document.get("journey"))), key=registry.CONVERSATION.__eq__)
 
 
 class Member(Membership):
@@ -452,8 +453,8 @@ class Cell(models.Model):
 
     @property
     def game(self) -> stages.Game:
-        """The first stage that plays a game."""
-        return self.games[0]
+        """The first stage that plays a game; a chat if there is none."""
+        return next((stage for stage in self.games if not isinstance(stage, stages.Conversation)), self.games[0])
 
     @property
     def config(self) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
+from games import registry
 from matches.models import Match
 from participants.models import Enrolment
 from participants.states import WITHOUT_ASSIGNMENT
@@ -54,7 +55,7 @@ def refuse(version: Version, arrival: Arrival) -> None:
     if rule.participations is not None and in_this_study.count() >= rule.participations:
         raise NotAgain(_limit_message(rule.participations))
     if rule.rest_hours:
-        games = set(version.games)
+        games = set(version.games) - {registry.CONVERSATION}
         played = [
             placement.enrolment_id
             for placement in Placement.objects.filter(enrolment__in=enrolments).select_related("version")

@@ -204,7 +204,7 @@ class Recomputed:
         results = [
             Result(number, stage_of(self.enrolment, seat), *match.result(seat.role))
             for number, (seat, match) in enumerate(self.seats, start=1)
-            if match.play.finished
+            if match.play.finished and match.play.game.pays
         ]
         payoff, share, counted = counted_matches(results, self.plan.pay.bonus.of, seed=self.enrolment.seed)
         waits = self.enrolment.state == State.NO_PARTNER

@@ -42,7 +42,8 @@ def possible_endings(plan: Plan, *, groups: bool, screens: bool = True) -> list[
     """
     found = list(plan.stages())
     games = [stage for stage in found if isinstance(stage, stages.Game)]
-    first = games if games and games[0].show_if else games[:1]
+    played = [stage for stage in games if not isinstance(stage, stages.Conversation)]
+    first = played if played and played[0].show_if else played[:1]
     questions = [item for stage in found for item in stage.questions()]
     comprehension = [stage.comprehension for stage in games if stage.comprehension is not None]
     conditions = {
@@ -372,7 +373,7 @@ def default_debriefing(contact: str) -> str:
 
 def default_consent(plan: Plan, outlook: Outlook) -> str:
     """Return a consent text that is accurate for a cell, and holds for all of them where that matters (Markdown)."""
-    number = matches_of(plan.journey)
+    number = matches_of(plan.journey, games=True)
     asks_quiz = any(stage.quiz for stage in plan.games())
     if number > 1:
         template = _("You will read the rules, play {number} games, and answer questions about them.")
@@ -383,13 +384,17 @@ def default_consent(plan: Plan, outlook: Outlook) -> str:
         tasks = _("You will read the rules, play one game, and answer one question about it.")
         if outlook.questions:
             tasks = _("You will read the rules, play one game, and answer a few questions about it.")
-    else:
+    elif number == 1:
         tasks = _("You will read the rules and play one game.")
+    else:
+        tasks = ""
+    talks = any(isinstance(stage, stages.Conversation) for stage in plan.games())
+    talking = _("You will talk in a chat.") if talks else ""
     waiting_sentence = waiting_promise(plan, outlook.longest) if outlook.longest is not None else ""
     disclosure_text = outlook.disclosures[plan.told.others].get("words")
     before = any(stage.comprehension is not None for stage in plan.games())
     questions_first = _("Before you play, you answer a few questions about the rules.") if before else ""
-    tasks = " ".join(filter(None, [tasks, questions_first, disclosure_text, waiting_sentence]))
+    tasks = " ".join(filter(None, [tasks, talking, questions_first, disclosure_text, waiting_sentence]))
     rule = plan.pay.rule_for()
     pay = [pay_promise(rule, outlook.averages, alike=outlook.alike)]
     if len(outlook.averages) < 2:

@@ -17,7 +17,7 @@ MAX_SHOWN = 5
 @register.inclusion_tag("admin/piloting/of_study.html", takes_context=True)
 def pilots_of(context: dict[str, Any], study: Study, may_change: bool) -> dict[str, Any]:
     """Return the context of the card that starts a pilot and lists the latest ones."""
-    kinds = [registry.get(key) for key in study.games if key in registry.keys()]
+    kinds = [registry.get(key) for key in study.games if key in registry.known()]
     scripts = [kind.default_script for kind in kinds[:1]] + [name for kind in kinds for name in sorted(kind.scripts)]
     return {
         "study": study,

@@ -202,7 +202,7 @@ def _collect_seats(stages: Any, at: tuple[Any, ...], seats: dict[str, Any]) -> N
     for index, stage in enumerate(stages):
         if isinstance(stage, Block):
             _collect_seats(stage.of, (*at, index, "of"), seats)
-        elif isinstance(stage, Game) and stage.game in registry.keys():
+        elif isinstance(stage, Game) and stage.game in registry.known():
             try:
                 seats[".".join(map(str, (*at, index)))] = seats_of(configured(stage))
             except GameError:

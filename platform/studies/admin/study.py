@@ -85,7 +85,7 @@ class StudyAdmin(Beginnings, LabCodes):
 
     @display(description=gettext_lazy("game"))
     def game_titles(self, study: Study) -> str:
-        return ", ".join(str(registry.get(key).title) for key in study.games if key in registry.keys()) or "–"
+        return ", ".join(str(registry.get(key).title) for key in study.games if key in registry.known()) or "–"
 
     @display(description=gettext_lazy("purpose"))
     def purpose_label(self, study: Study) -> str:
