@@ -282,8 +282,8 @@ def _let_scripts_play(change: Change, *, most: int | None = None) -> None:
         most: how many moves of a live match may be made in this change after the first; by default MOST_AT_ONCE.
     """
     if change.play.game.time_ends:
-        for role in [role for role in change.play.waiting_for() if role in change.agents]:
-            change.move(role, change.play.game.default(change.play.state, role))
+        for seat in [seat for seat in change.play.waiting_for() if seat in change.agents]:
+            change.move(seat, change.play.game.default(change.play.state, seat))
         return
     most = MOST_AT_ONCE if most is None else most
     scripts = {} if change.match.paced else _at_once(change.agents)
