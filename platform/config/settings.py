@@ -138,7 +138,7 @@ INSTALLED_APPS = [
     "api",
     "notifying",
     "showcase",
-    *(f"games.{key}" for key in registry.keys()),
+    *(f"games.{key}" for key in registry.known()),
 ]
 
 MIDDLEWARE = [

@@ -14,8 +14,11 @@ from exports.tests import building
 from exports.tests.test_verify import edit_csv, reseal
 from exports.verify import verify
 from matches import chat
+from matches.models import Match
+from participants import services as people
 from participants.models import Enrolment
 from studies.models import Study
+from studies.tests import kit
 
 pytestmark = pytest.mark.django_db
 HOME = "I live at 5 Elm Street in Ghent"
@@ -78,3 +81,24 @@ def test_erasing_a_person_erases_their_messages_and_those_that_quote_them(study,
 
 def test_study_without_a_chat_has_no_table_of_it(finished_dataset):
     assert not (finished_dataset / "chat.csv").exists()
+
+
+@pytest.mark.slow
+def test_a_chat_without_a_game_is_a_match_that_pays_nothing(tmp_path):
+    talk = {"stage": "chat", "name": "talk", "players": 1, "chat": {"seconds": 60, "mediator": {"agent": "talker"}}}
+    plan = kit.document("bargaining", agents="script:fair", quiz=False)
+    plan["agents"]["talker"] = kit.agent("openai:stand-in", cap_study=5.0)
+    plan["journey"].insert(2, talk)
+    study = kit.launched("talking", plan=plan)
+    person = building.consent(building.arrive(study, worker="A1FIRSTWORKER"), name="Maria")
+    building.read_instructions(person)
+    building.play(person)
+    building.answer(person)
+    people.show_step(enrolment_id=person.pk)
+    match = Match.objects.get(game="conversation")
+    chat.write(match_id=match.pk, sender="p1", text="Hello", key="1", enrolment_id=person.pk)
+    building.move(match, "p1", {"answer": "go_on"})
+    building.answer(person)
+    export(study, tmp_path / "data")
+    assert verify(tmp_path / "data") == []
+    assert [row["text"] for row in rows(tmp_path / "data")] == ["Hello"]
