@@ -73,6 +73,7 @@ def test_people_talk_on_phones_and_a_laptop(stack, opened: OpenPage):
     expect(first.locator('form.move input[name="answer"]')).to_be_visible()
     say(third, "Shall we all choose 20?")
     expect(first.locator("#chat [data-unread]")).to_have_text("1 new")
+    photograph(first, "chat folded", sizes=[PHONE], height=PHONE["height"])
     unfold(first)
     expect(first.locator("#chat li")).to_have_text(re.compile("Player 3.*Shall we all choose 20?", re.DOTALL))
     expect(first.locator("#chat [data-unread]")).to_be_hidden()

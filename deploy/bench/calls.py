@@ -9,7 +9,6 @@ from __future__ import annotations
 import argparse
 import asyncio
 import itertools
-import json
 import os
 import time
 from typing import get_args
@@ -56,17 +55,16 @@ async def _calls(at_once: int, seconds: float, server: int) -> Measured:
 
 def report_models(options: argparse.Namespace) -> None:
     """Print two rows for each collection of a model's long matches."""
-    table = Table("matches at once|s per call|strategy|when|calls/s|% of the bound|CPU ms per call|worker MB")
-    for at_once, latency, strategy in ((100, 1.0, "tools"), (4, 0.05, "")):
-        asking = {"strategy": strategy} if strategy else {}
+    table = Table("matches at once|s per call|asked|when|calls/s|% of the bound|CPU ms per call|worker MB")
+    for at_once, latency, asking in ((100, 1.0, '{"strategy": "tools"}'), (4, 0.05, "{}")):
         with stack_on("postgres") as (stack, _pids), serving_standin(latency) as (url, _server):
             stack.call("tests.actions.add_endpoint", NAME, f"{url}/v1", concurrency=at_once)
             size = ["--config", '{"periods": 300}', "--repetitions", str(at_once), "--concurrency", str(at_once)]
-            begin(stack, NAME, "--game", "pricing", "--agents", f"{NAME}:any", "--asking", json.dumps(asking), *size)
+            begin(stack, NAME, "--game", "pricing", "--agents", f"{NAME}:any", "--asking", asking, *size)
             time.sleep(2 * WARM_UP)
             collector, measuring = stack.pids["collector"], rates(stack, NAME, "calls", options.seconds, intervals=2)
             for part in ("first", "later"):
                 before, rate = cpu(collector), next(measuring)
                 cost = 1000 * (cpu(collector) - before) / options.seconds / max(rate, 1)
                 cells = [rate, 100 * rate * latency / at_once, cost, memory(collector)]
-                table.row(at_once, str(latency), strategy or "no tools", part, *cells)
+                table.row(at_once, f"{latency:g}", asking, part, *cells)

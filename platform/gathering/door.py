@@ -1,4 +1,4 @@
-"""The door of a study with sessions: whoever arrives waits, begins, or reads why they cannot."""
+"""The door of a study with sessions: everyone who arrives waits, begins, or reads why they cannot."""
 
 from __future__ import annotations
 
@@ -36,10 +36,12 @@ def admit(request: HttpRequest, study: Study, arrival: Arrival) -> HttpResponse 
     Raises:
         EntryRefused: no session admits them.
     """
-    browser = _browser_of(request, study)
+    stored = request.get_signed_cookie(f"parley-session-{study.pk}", default="", salt=COOKIE_SALT)
+    browser = stored or secrets.token_urlsafe(24)
     who = f"{arrival.recruiter}/{arrival.worker}/{arrival.proof}" if arrival.proof else f"browser/{browser}"
     key = salted_hmac("gathering.key", who, algorithm="sha256").hexdigest()
-    if (attendance := services.admitted(study, key)) is not None:
+    is_known = bool(arrival.proof or stored)
+    if is_known and (attendance := services.admitted(study, key)) is not None:
         return partial(services.begun, attendance)
     if not services.holds_sessions(study):
         return None
@@ -47,7 +49,7 @@ def admit(request: HttpRequest, study: Study, arrival: Arrival) -> HttpResponse 
     enrolling.refuse_closed(study, version)
     session = services.session_for(study, key, request.GET.get("session", "").strip().upper())
     if session is None:
-        raise NoSession(f"{_came_in_vain(study, key)} {_next_session(study)}".strip())
+        raise NoSession(f"{_what_became(study, key)} {_next_session(study)}".strip())
     attendance = session.attendances.filter(key=key, left_at=None).first()
     if attendance is None:
         seat = request.GET.get("seat", "") if not arrival.proof else ""
@@ -96,19 +98,13 @@ def _waiting_room(
     return page
 
 
-def _browser_of(request: HttpRequest, study: Study) -> str:
-    """Return what tells this browser from others, for links that anyone can use."""
-    stored = request.get_signed_cookie(f"parley-session-{study.pk}", default="", salt=COOKIE_SALT)
-    return stored or secrets.token_urlsafe(24)
-
-
 def _lab_code(study: Study, arrival: Arrival) -> LabCode | None:
     return (
         LabCode.objects.filter(study=study.slug, code=arrival.proof).first() if arrival.recruiter == "codes" else None
     )
 
 
-def _came_in_vain(study: Study, key: str) -> str:
+def _what_became(study: Study, key: str) -> str:
     """Return what has become of the session that somebody waited for; empty if they waited for none."""
     waited = Attendance.objects.filter(session__study=study, key=key, left_at=None, enrolment=None)
     attendance = waited.select_related("session").order_by("-since").first()

@@ -93,7 +93,7 @@ class Attendance(models.Model):
         token: the address under which their page asks.
         label: the seat of the room that they chose; empty if the session has none.
         lab_code: the personal code that they came with, whose label the researcher sees.
-        since: their place in the queue; anew for somebody who was away too long.
+        since: their place in the queue; counted from their return for somebody who was away too long.
         admitted_at: when they got a place in the session that has started; None before.
         left_at: when they gave up, or the researcher freed their seat.
     """

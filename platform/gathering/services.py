@@ -1,7 +1,7 @@
 """Coming to a session, waiting, and the start of all at once.
 
-Whoever has waited longest comes first. People whose page has not been heard from lately hold no place; when they are
-back, they queue anew. A session starts by one update of its row; places are given out under its lock.
+Those who have waited longest come first. People whose page has not been heard from lately hold no place; when they are
+back, they queue again. A session starts by one update of its row; places are given out under its lock.
 """
 
 from __future__ import annotations
@@ -107,13 +107,13 @@ def attend(session: Session, key: str, *, label: str = "", lab_code: LabCode | N
 
 
 def mark_present(attendance: Attendance) -> None:
-    """Record that somebody's page is open; after a long silence they queue anew."""
+    """Record that somebody's page is open; after a long silence they queue again."""
     now, before = timezone.now(), attendance.heard_at
     if now - before < timedelta(seconds=ASK_SECONDS / 2):
         return
     was_away = now - before > KEPT and attendance.enrolment_id is None
-    anew = {"since": now, "admitted_at": None} if was_away else {}
-    Attendance.objects.filter(pk=attendance.pk, heard_at=before).update(heard_at=now, **anew)
+    again = {"since": now, "admitted_at": None} if was_away else {}
+    Attendance.objects.filter(pk=attendance.pk, heard_at=before).update(heard_at=now, **again)
 
 
 def leave(attendance: Attendance) -> None:

@@ -120,7 +120,7 @@ def validate_judges(judges: Sequence[str], cap: Decimal | None) -> list[str]:
         except AgentError as error:
             raise JudgingError(str(error)) from None
         if not is_model(name):
-            raise JudgingError(_("“{name}” is not a model. A judge must be one.").format(name=name))
+            raise JudgingError(_("“{name}” is not a model. A judge must be a model.").format(name=name))
         if problem := retired_problem([name]):
             raise JudgingError(problem)
         if cap is not None and current_prices().of(name) is None:

@@ -134,6 +134,8 @@ class Match(models.Model):
     @property
     def language(self) -> str:
         """The language that its participants read, and in which its models are asked."""
+        if "texts" not in self.__dict__:  # as in a change under the lock
+            return self.line_up().language
         return str(self.texts.get("language", SOURCE))
 
     def disclosure(self) -> Disclosure:

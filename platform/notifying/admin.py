@@ -1,4 +1,4 @@
-"""The addresses that are told of trouble, in the admin."""
+"""The addresses that are told of alerts, in the admin."""
 
 from __future__ import annotations
 
@@ -120,5 +120,5 @@ class RecipientAdmin(PartAdmin):
         super().save_model(request, obj, form, change)
         if not change or "address" in form.changed_data:
             obj.told.set([])
-            obj.study.troubles.filter(kind=SET_UP, subject=str(obj.pk)).delete()
+            obj.study.alerts.filter(kind=SET_UP, subject=str(obj.pk)).delete()
             record(obj.study, [Found(SET_UP, str(obj.pk))])

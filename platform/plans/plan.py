@@ -114,7 +114,7 @@ class Entry(PlanModel):
     closes: Annotated[str, Field(max_length=20)] = Field(
         "",
         title="Closes",
-        description="Then the study closes by itself; those who have started can finish.",
+        description="Then the study closes automatically; those who have started can finish.",
         json_schema_extra={"moment": True},
     )
     contact: Annotated[str, Field(max_length=200)] = Field(

@@ -1,4 +1,4 @@
-"""When a study opens and closes by itself, as its plan's entry says.
+"""When a study opens and closes automatically, as its plan's entry says.
 
 Arrivals are judged by the clock, so that a late task admits nobody. The task closes the study, and records both.
 """
@@ -40,7 +40,7 @@ def opens_later(entry: Entry) -> str:
 
 
 def closes_later(entry: Entry) -> str:
-    """Return when a study closes, in words; empty if it does not close by itself."""
+    """Return when a study closes, in words; empty if it does not close automatically."""
     return told(entry.closes_at, entry.time_zone) if entry.closes_at and _is_ahead(entry.closes_at) else ""
 
 

@@ -125,7 +125,7 @@ def test_those_without_a_place_are_told_at_the_end_and_owe_nothing(study):
     assert Enrolment.objects.count() == 1
 
 
-def test_who_comes_in_vain_is_told_of_the_next_session(study):
+def test_who_came_to_a_session_that_is_off_is_told_of_the_next_session(study):
     first = session_of(study)
     session_of(study, starts_at=IN_2030)
     ann = Person(study, f"?session={first.code}")

@@ -410,7 +410,7 @@ def id_of(typed: str) -> str:
 
 
 def adopt(study: Study, account: Account, *, key: str, address: str, by: Any = None) -> Offer:
-    """Link the study to the one on Prolific that has this identifier (`modules.Recruiting.adopt`).
+    """Link the study to the one on Prolific that has this identifier (`modules`).
 
     Raises:
         NotPossible: this study is already on Prolific.

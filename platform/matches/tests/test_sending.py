@@ -26,7 +26,7 @@ def seat_heard(ago: timedelta) -> Seat:
     """Return the seat of a participant at their first turn whose page was last heard from so long ago."""
     person, match = new_match()
     Enrolment.objects.filter(pk=person.pk).update(last_seen_at=timezone.now() - ago)
-    return Seat.objects.get(match=match, role="alice")
+    return Seat.objects.select_related("match").get(match=match, role="alice")
 
 
 def silence(seat: Seat) -> timedelta:

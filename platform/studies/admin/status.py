@@ -54,7 +54,7 @@ class StudyStatus:
         cells: the first CELLS_SHOWN cells of the launched version.
         more_cells: how many more cells there are.
         other_endings: counts of endings other than completing, as [(title, count)].
-        opens, closes: when it does so by itself, if that is still to come; usually empty.
+        opens, closes: when it does so automatically, if that is still to come; usually empty.
     """
 
     join_link: str

@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from django.urls import reverse
 
+from matches import chat
 from matches.models import Match, Seat
 from piloting.reading import read
 from plans.guard import warnings
@@ -49,3 +51,10 @@ def test_simulated_participants_neither_wait_for_the_chat_nor_fill_it_in(visitor
 def test_checklist_warns_about_programs_that_never_write_in_a_blind_study(others, warned):
     found = warnings(reader_of(kit.document("bargaining", **PARTS, others=others)))
     assert [fault.at for fault in found if "never writes" in fault.what] == warned
+
+
+def test_researchers_read_the_chat_beside_the_log_as_text(visitor, boss, client):
+    match = Match.objects.get()
+    chat.write(match_id=match.pk, sender="alice", text="<b>hello</b>", key="1")
+    page = client.get(reverse("admin:matches_match_change", args=[match.pk])).content.decode()
+    assert "<td>&lt;b&gt;hello&lt;/b&gt;</td>" in page
