@@ -128,7 +128,7 @@ def _in_template(path: Path) -> Iterator[tuple[str, str]]:
     source = path.read_text(encoding="utf-8")
     for sentence in _IN_ARGUMENT.findall(source):
         yield sentence, ""
-    nodes = Template(source).nodelist
+    nodes: Any = Template(source).nodelist
     for node in nodes.get_nodes_by_type(TranslateNode):
         translate: Any = node
         literal = translate.filter_expression.var.literal
