@@ -7,7 +7,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from games.catalogues import LANGUAGES, SOURCE
 from tests.photographs import PHONE
-from tests.test_pages import Inspector, bargaining
+from tests.test_pages import SEATS, Inspector, bargaining, inspect_screens
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 STACKS = ("sqlite",)
@@ -48,4 +48,12 @@ def test_pages_of_a_study(stack, page: Page, browser: Browser, language: str):
     look(page, inspector, f"result {language}")
     page.locator("main").get_by_role("button").last.click()
     look(page, inspector, f"quiz {language}")
+    assert not inspector.problems, "\n".join(inspector.problems)
+
+
+@pytest.mark.parametrize("language", [code for code in LANGUAGES if code != SOURCE])
+@pytest.mark.parametrize(("game", "role"), dict(SEATS).items())
+def test_screens_of_every_game(stack, page: Page, browser: Browser, game: str, role: str, language: str):
+    inspector = Inspector(browser)
+    inspect_screens(stack, page, inspector, game, role, language=language)
     assert not inspector.problems, "\n".join(inspector.problems)

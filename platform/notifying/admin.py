@@ -116,7 +116,8 @@ class RecipientAdmin(PartAdmin):
         """Save the address and send it a first notice, so that it is seen at once whether it arrives."""
         if secret := form.cleaned_data.get("new_secret"):
             obj.keep_secret(secret)
-        obj.start_again()
+        if obj.problem or form.has_changed():
+            obj.start_again()
         super().save_model(request, obj, form, change)
         if not change or "address" in form.changed_data:
             obj.told.set([])
