@@ -115,8 +115,8 @@ def _in_python(path: Path) -> Iterator[tuple[str, str]]:
         names |= _FUNCTIONS
     for node in ast.walk(tree):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in names:
-            texts = [each.value for each in node.args[:2] if isinstance(each, ast.Constant)]
-            texts = [text for text in texts if isinstance(text, str)]
+            values = [each.value for each in node.args[:2] if isinstance(each, ast.Constant)]
+            texts = [value for value in values if isinstance(value, str)]
             if texts:
                 yield texts[0], texts[1] if len(texts) > 1 else ""
 
@@ -128,14 +128,16 @@ def _in_template(path: Path) -> Iterator[tuple[str, str]]:
     source = path.read_text(encoding="utf-8")
     for sentence in _IN_ARGUMENT.findall(source):
         yield sentence, ""
-    nodes = Template(source).nodelist
+    nodes: Any = Template(source).nodelist
     for node in nodes.get_nodes_by_type(TranslateNode):
-        literal = node.filter_expression.var.literal
+        translate: Any = node
+        literal = translate.filter_expression.var.literal
         if isinstance(literal, str):
             yield literal.replace("%", "%%"), ""
     for node in nodes.get_nodes_by_type(BlockTranslateNode):
-        singular, _names = node.render_token_list(node.singular)
-        yield singular, node.render_token_list(node.plural)[0] if node.plural else ""
+        block: Any = node
+        singular, _names = block.render_token_list(block.singular)
+        yield singular, block.render_token_list(block.plural)[0] if block.plural else ""
 
 
 def written(language: str, messages: Iterable[Message]) -> str:

@@ -20,12 +20,12 @@ _WORD = re.compile(r"[^\W\d_]{2,}")
 
 
 class Pseudo(NullTranslations):
-    """What the catalogues of a language translate, longer by about a third, in that language's place."""
+    """Translations of what the German catalogues translate, longer by about a third."""
 
     def __init__(self, language: str) -> None:
         super().__init__()
         self._language = language
-        messages = [message for path in files(language) for message in read(path)]
+        messages = [message for path in files("de") for message in read(path)]
         self._known = {text for message in messages for text in (message.id, message.plural)}
 
     def to_language(self) -> str:

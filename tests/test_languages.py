@@ -7,7 +7,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from games.catalogues import LANGUAGES, SOURCE
 from tests.photographs import PHONE
-from tests.test_pages import Inspector, bargaining
+from tests.test_pages import SEATS, Inspector, bargaining, inspect_screens
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 STACKS = ("sqlite",)
@@ -25,7 +25,7 @@ def look(page: Page, inspector: Inspector, name: str) -> None:
 
 
 def go_on(page: Page) -> None:
-    page.locator("main button.primary").last.click()
+    page.locator("main button.primary:visible").last.click()
 
 
 @pytest.mark.parametrize("language", [code for code in LANGUAGES if code != SOURCE])
@@ -41,11 +41,19 @@ def test_pages_of_a_study(stack, page: Page, browser: Browser, language: str):
     expect(page.locator("html")).to_have_attribute("lang", language)
     look(page, inspector, f"instructions {language}")
     go_on(page)
-    page.locator("form[data-move] input[inputmode]").first.fill("5.000,50")
+    page.locator("form[data-move] input[inputmode]").first.fill("5000")
     look(page, inspector, f"match {language}")
     go_on(page)
     expect(page.locator(".game[data-over]")).to_be_visible()
     look(page, inspector, f"result {language}")
     page.locator("main").get_by_role("button").last.click()
     look(page, inspector, f"quiz {language}")
+    assert not inspector.problems, "\n".join(inspector.problems)
+
+
+@pytest.mark.parametrize("language", [code for code in LANGUAGES if code != SOURCE])
+@pytest.mark.parametrize(("game", "role"), dict(SEATS).items())
+def test_screens_of_every_game(stack, page: Page, browser: Browser, game: str, role: str, language: str):
+    inspector = Inspector(browser)
+    inspect_screens(stack, page, inspector, game, role, language=language)
     assert not inspector.problems, "\n".join(inspector.problems)

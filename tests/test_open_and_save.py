@@ -11,16 +11,18 @@ from django.test import Client, RequestFactory
 from django.urls import reverse
 
 from marketplaces.models import Account, Recruitment
+from notifying.models import Kind, Recipient
 from opponents.endpoints import MEMORY
 from opponents.models import Endpoint
 from panels.models import Panel
 from panels.tests.test_arriving import pem
+from programs.models import Program
 from recruiters.models import OtreeServer
 from studies.tests.kit import new_study
 from tests.forms import form_data
 
 pytestmark = pytest.mark.django_db
-FORMS = {Endpoint, User, OtreeServer, Account, Recruitment, Panel}
+FORMS = {Endpoint, User, OtreeServer, Account, Recruitment, Panel, Program, Recipient}
 """Models whose pages can be saved. Studies have an editor; collections, tokens and tasks never change."""
 NOTHING_TO_SAVE = {
     "api.Token",
@@ -87,6 +89,12 @@ def test_servers_accounts_and_recruitments_are_unchanged(client, superuser):
     account = Account.objects.create(title="Ours", kind="mturk", place="sandbox")
     check_unchanged(client, account)
     check_unchanged(client, Recruitment.objects.create(study=study, account=account))
+
+
+def test_programs_and_addresses_for_notices_are_unchanged(client, superuser):
+    check_unchanged(client, Program.objects.create(name="ours", owner=superuser, digest="0" * 64))
+    told = {"address": "someone@example.org", "kinds": [Kind.MODEL]}
+    check_unchanged(client, Recipient.objects.create(study=new_study("noticed"), **told))
 
 
 def test_panels_with_every_check_are_unchanged(client, superuser):

@@ -267,25 +267,31 @@ def test_waiting_page(stack, page: Page, inspector: Inspector):
 
 @pytest.mark.parametrize(("game", "role"), slow_except(SEATS, QUICK))
 def test_screens_of_every_game(stack, page: Page, inspector: Inspector, game: str, role: str):
-    slug = f"pages-{game.replace('_', '-')}-{role}"
+    inspect_screens(stack, page, inspector, game, role)
+
+
+def inspect_screens(stack, page: Page, inspector: Inspector, game: str, role: str, *, language: str = "en") -> None:
+    """Inspect a role's screens at the beginning, later and at the end of a game, and the page after it."""
+    slug = f"pages-{game.replace('_', '-')}-{role}-{language}"
     config = {"periods": 6} if "periods" in registry.get(game).Config.model_fields else {}
     has_quiz = bool(configure(registry.get(game), config).quiz(role))
-    fields = {"game": game, "config": config, "roles": [role], "agents": "script:random", "quiz": has_quiz}
+    fields = {"game": game, "config": config, "roles": [role], "agents": "script:random", "quiz": has_quiz,
+              "language": language}  # fmt: skip
     stack.launch_study({"slug": slug, "title": game, "via": "codes", **fields})
     path = stack.reach_first_turn(slug)
     page.goto(stack.url + path)
-    inspector.inspect(page, f"{game}, {role}, beginning")
+    inspector.inspect(page, f"{game}, {role}, beginning, {language}")
     stack.move(path, "random")
     continues = stack.move(path, "random")
     page.goto(stack.url + path)
-    inspector.inspect(page, f"{game}, {role}, later")
+    inspector.inspect(page, f"{game}, {role}, later, {language}")
     while continues:
         continues = stack.move(path, "random")
     page.goto(stack.url + path)
     walking.expect_over(page)
-    inspector.inspect(page, f"{game}, {role}, over")
+    inspector.inspect(page, f"{game}, {role}, over, {language}")
     walking.press_continue(page)
-    inspector.inspect(page, f"{game}, {role}, {'quiz' if has_quiz else 'last page'}")
+    inspector.inspect(page, f"{game}, {role}, {'quiz' if has_quiz else 'last page'}, {language}")
 
 
 @pytest.mark.parametrize("state", ENDINGS)

@@ -111,7 +111,7 @@ def get_only(least: str) -> tuple[Expected, Expected]:
 
 
 def act(least: str) -> tuple[Expected, Expected]:
-    """Return the expectations of a URL that refuses GET whoever asks."""
+    """Return the expectations of a URL that refuses GET to anyone."""
     return ALWAYS_WRONG_METHOD, from_role(least, REFUSED)
 
 

@@ -65,7 +65,7 @@ def expect_over(page: Page) -> None:
 
 
 def press_continue(page: Page) -> None:
-    page.get_by_role("button", name="Continue").click()
+    page.locator("#continue").get_by_role("button").click()
 
 
 def answer_comprehension(page: Page) -> None:

@@ -41,5 +41,5 @@ def rejecting(rounds: int | None) -> Question:
     if rounds == 1:
         why = _("There is only one round: without an agreement in it, neither of you gets anything.")
         return Question.with_answer("rejecting", prompt, ends, goes_on, again, half, explanation=why)
-    why = _("After a rejection, the next round begins, and whoever rejected makes the offer.")
+    why = _("After a rejection, the next round begins, and the player who rejected makes the offer.")
     return Question.with_answer("rejecting", prompt, goes_on, ends, again, half, explanation=why)

@@ -20,7 +20,7 @@ def questions() -> tuple[Question, ...]:
                 never,
             ),
             answer=never,
-            explanation=_("Whoever drops out is out for good."),
+            explanation=_("A bidder who drops out is out for good."),
         ),
         Question.with_answer(
             "price",

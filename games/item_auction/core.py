@@ -189,7 +189,7 @@ class ItemAuctionCore(EqualSeats[ItemAuctionConfig, Auction]):
         return self.item(index).worth * (100 + percent) // 100
 
     def most_worth(self, state: Auction, role: Role, index: int) -> int:
-        """Return the highest true value to reckon with: the own estimate or, if drawn, what is possible with it."""
+        """Return the highest true value to reckon with: its own estimate or, if drawn, what is possible with it."""
         own, others = self.estimate(state, role, index), self.config.players - 1
         return (own + others * self.drawn_range(index)[1]) // (others + 1) if self.drawn else own
 

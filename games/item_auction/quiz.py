@@ -45,7 +45,7 @@ def questions(budget: int, money: Callable[[float], str], *, counts_items: bool)
                 _("Yes, but only once"),
             ),
             answer=final,
-            explanation=_("Whoever withdraws is out for that item, and back in for the next one."),
+            explanation=_("A bidder who withdraws is out for that item, and back in for the next one."),
         ),
         Question(
             key="budget",

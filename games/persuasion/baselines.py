@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable
 from random import Random
 
+from games.catalogues import SOURCE
 from games.interface import MoveData, Role
 from games.persuasion.roles import BUYER, HIGH, LOW
 from games.persuasion.state import Market, Round
@@ -43,7 +44,7 @@ _NEGATIVE_WORDS = {
 @cached_by_language
 def recommends(message: str) -> bool:
     """Return whether a message recommends a product: true unless it contains a negative word."""
-    return re.search(_NEGATIVE_WORDS[language()], message, re.IGNORECASE) is None
+    return re.search(_NEGATIVE_WORDS.get(language(), _NEGATIVE_WORDS[SOURCE]), message, re.IGNORECASE) is None
 
 
 def recommended(this_round: Round) -> bool:

@@ -127,7 +127,7 @@ def look_up(turn: ProgramTurn, name: str, arguments: Json, *, version: str = "")
 
 
 def move(turn: ProgramTurn, sent: SentMove) -> dict[str, Any]:
-    """Take a program's move; a legal one closes the turn, and is made at once by whoever runs the match.
+    """Take a program's move; a legal one closes the turn, and is made at once by the process that runs the match.
 
     Returns:
         {"accepted": True, "again": whether it had been accepted before}.

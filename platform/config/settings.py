@@ -298,7 +298,7 @@ CELERY_BEAT_SCHEDULE = {
     },
     "sweep walks": {"task": "walking.sweep", "schedule": 30, "options": {"queue": "default", "expires": 60}},
     "tally": {"task": "monitoring.tally", "schedule": 10, "options": {"queue": "default", "expires": 20}},
-    "tell of trouble": {"task": "notifying.watch", "schedule": 20, "options": {"queue": "default", "expires": 20}},
+    "send alerts": {"task": "notifying.watch", "schedule": 20, "options": {"queue": "default", "expires": 20}},
     "deliver results": {"task": "api.deliver", "schedule": 2, "options": {"queue": "default", "expires": 2}},
     "ask marketplaces": {"task": "marketplaces.sync", "schedule": 15, "options": {"queue": "default", "expires": 15}},
     "pay": {"task": "payouts.pay", "schedule": 5, "options": {"queue": "payouts", "expires": 5}},
@@ -464,7 +464,7 @@ LOGGING = {
 }
 
 EMAIL_URL = env.str("EMAIL_URL", default="")
-"""The mail server for notices of trouble, such as smtp+tls://user:password@mail.example.org:587; empty: no e-mail."""
+"""The mail server for notices of alerts, such as smtp+tls://user:password@mail.example.org:587; empty: no e-mail."""
 if EMAIL_URL:
     vars().update(env.email_url("EMAIL_URL"))
 EMAIL_TIMEOUT = 10

@@ -18,6 +18,7 @@ from exports.scrubbing import Scrubber
 from exports.shape import MONEY, Shape, parameters
 from exports.sources import Source, StudySource
 from exports.times import Times
+from games.catalogues import LANGUAGES
 from marketplaces.models import Submission
 from opponents.models import Call
 from participants.states import State
@@ -238,6 +239,11 @@ class Participants:
         values="; ".join(f"{name}: {meaning}" for name, meaning in gate.STAGES.items()),
     )
     role = column.choice("The participant's role.", of=lambda p: p.placement.role or None)
+    language = column.choice(
+        "Language of the participant's pages: the study's, or the one they chose.",
+        values=", ".join(LANGUAGES),
+        of="enrolment.language",
+    )
     cell = column.integer(
         "Number of the cell within the version; empty if the enrolment ended before a cell was drawn.",
         of="cell_number",

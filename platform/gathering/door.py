@@ -36,10 +36,12 @@ def admit(request: HttpRequest, study: Study, arrival: Arrival) -> HttpResponse 
     Raises:
         EntryRefused: no session admits them.
     """
-    browser = _browser_of(request, study)
+    stored = request.get_signed_cookie(f"parley-session-{study.pk}", default="", salt=COOKIE_SALT)
+    browser = stored or secrets.token_urlsafe(24)
     who = f"{arrival.recruiter}/{arrival.worker}/{arrival.proof}" if arrival.proof else f"browser/{browser}"
     key = salted_hmac("gathering.key", who, algorithm="sha256").hexdigest()
-    if (attendance := services.admitted(study, key)) is not None:
+    is_known = bool(arrival.proof or stored)
+    if is_known and (attendance := services.admitted(study, key)) is not None:
         return partial(services.begun, attendance)
     if not services.holds_sessions(study):
         return None
@@ -94,12 +96,6 @@ def _waiting_room(
             samesite="Lax", secure=request.is_secure(),
         )  # fmt: skip
     return page
-
-
-def _browser_of(request: HttpRequest, study: Study) -> str:
-    """Return what tells this browser from others, for links that anyone can use."""
-    stored = request.get_signed_cookie(f"parley-session-{study.pk}", default="", salt=COOKIE_SALT)
-    return stored or secrets.token_urlsafe(24)
 
 
 def _lab_code(study: Study, arrival: Arrival) -> LabCode | None:

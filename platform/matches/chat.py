@@ -243,7 +243,7 @@ def _closed(match: Match, chat: Chat, now: datetime) -> str:
 def turn_of(match: Match, chat: Chat, now: datetime) -> tuple[str, datetime] | None:
     """Return who may write now, in turns, and until when; None if everyone may.
 
-    Turns go around the seats; whoever lets their time pass is passed over. The mediator may always write.
+    Turns go around the seats; a player whose time passes is passed over. The mediator may always write.
     """
     if chat.mode == "free":
         return None

@@ -1,4 +1,4 @@
-"""The addresses that are told of trouble, in the admin."""
+"""The addresses that are told of alerts, in the admin."""
 
 from __future__ import annotations
 
@@ -116,9 +116,10 @@ class RecipientAdmin(PartAdmin):
         """Save the address and send it a first notice, so that it is seen at once whether it arrives."""
         if secret := form.cleaned_data.get("new_secret"):
             obj.keep_secret(secret)
-        obj.start_again()
+        if obj.problem or form.has_changed():
+            obj.start_again()
         super().save_model(request, obj, form, change)
         if not change or "address" in form.changed_data:
             obj.told.set([])
-            obj.study.troubles.filter(kind=SET_UP, subject=str(obj.pk)).delete()
+            obj.study.alerts.filter(kind=SET_UP, subject=str(obj.pk)).delete()
             record(obj.study, [Found(SET_UP, str(obj.pk))])

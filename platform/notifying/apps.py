@@ -4,7 +4,7 @@ from django.utils.translation import gettext_lazy as _
 
 class NotifyingConfig(AppConfig):
     name = "notifying"
-    verbose_name = _("notices of trouble")
+    verbose_name = _("notices of alerts")
 
     def ready(self) -> None:
         from notifying.models import Recipient

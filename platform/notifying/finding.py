@@ -1,4 +1,4 @@
-"""Find the troubles of studies from what their monitors show, and record each occasion once."""
+"""Find the alerts of studies from what their monitors show, and record each occasion once."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from matches.absences import has_lost_connection, is_away, is_replaced
 from matches.models import Match, Seat
 from monitoring.people import people_of
 from monitoring.spending import spending_of
-from notifying.models import SET_UP, Kind, Recipient, Trouble
+from notifying.models import SET_UP, Alert, Kind, Recipient
 from payouts.services import waiting
 from studies import faults
 from studies.models import Study
 
 log = logging.getLogger(__name__)
 OVER_AFTER = timedelta(minutes=30)
-"""A trouble that is not found for so long is over; until then, no second notice is sent."""
+"""An alert that is not found for so long is over; until then, no second notice is sent."""
 BUDGET_PERCENT = 80
 PATIENCE = timedelta(minutes=2)
-"""How long a question may wait before it is a trouble: the monitor rings at once."""
+"""How long a question may wait before it is an alert: the monitor rings at once."""
 LEAST_ABSENT = 2
 ONCE = (Kind.BUDGET, Kind.COMPLETE, SET_UP)
 """Kinds that are over when they are told: the same is never told again."""
@@ -34,7 +34,7 @@ ONCE = (Kind.BUDGET, Kind.COMPLETE, SET_UP)
 
 @dataclass(frozen=True)
 class Found:
-    """A trouble that exists now; its attributes are those of `Trouble`."""
+    """An alert that exists now; its attributes are those of `Alert`."""
 
     kind: str
     subject: str = ""
@@ -42,13 +42,13 @@ class Found:
 
 
 def find_everywhere() -> int:
-    """Record the troubles of all studies that tell somebody; return how many are new. One error stops no other."""
+    """Record the alerts of all studies that tell somebody; return how many are new. One error stops no other."""
     new = 0
     for study in Study.objects.filter(notice_recipients__isnull=False).exclude(status=Study.Status.DRAFT).distinct():
         try:
-            new += record(study, troubles_of(study))
+            new += record(study, alerts_of(study))
         except Exception:
-            log.exception("The troubles of the study %s cannot be found; other studies are not affected.", study.slug)
+            log.exception("The alerts of the study %s cannot be found; other studies are not affected.", study.slug)
     return new
 
 
@@ -56,14 +56,14 @@ def record(study: Study, found: Iterable[Found]) -> int:
     """Record what was found, each occasion once however many workers find it; return how many occasions are new."""
     new, now = 0, timezone.now()
     for one in found:
-        same = Trouble.objects.filter(study=study, kind=one.kind, subject=one.subject[:200])
+        same = Alert.objects.filter(study=study, kind=one.kind, subject=one.subject[:200])
         latest = same.order_by("-number").first()
         if latest is not None and (one.kind in ONCE or latest.seen_at > now - OVER_AFTER):
             same.filter(pk=latest.pk).update(seen_at=now)
             continue
         try:
             with transaction.atomic():
-                Trouble.objects.create(
+                Alert.objects.create(
                     study=study,
                     kind=one.kind,
                     subject=one.subject[:200],
@@ -78,8 +78,8 @@ def record(study: Study, found: Iterable[Found]) -> int:
     return new
 
 
-def troubles_of(study: Study) -> Iterator[Found]:
-    """Yield the troubles of a launched study now, of the kinds that its recipients want."""
+def alerts_of(study: Study) -> Iterator[Found]:
+    """Yield the alerts of a launched study now, of the kinds that its recipients want."""
     recipients = list(Recipient.objects.filter(study=study))
     wanted = {kind for recipient in recipients for kind in recipient.kinds}
     for kind, find in _FINDERS.items():

@@ -1,4 +1,4 @@
-"""Who is told of trouble in a study, and the troubles found."""
+"""Who is told of alerts in a study, and the alerts found."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ SET_UP = "set_up"
 """The kind of the first notice to an address, which shows that it arrives."""
 
 
-class Trouble(models.Model):
-    """One occasion of trouble in a study, recorded once.
+class Alert(models.Model):
+    """One occasion of an alert in a study, recorded once.
 
     Attributes:
         subject: what it is about, such as the endpoint; `number` counts its occasions.
@@ -40,7 +40,7 @@ class Trouble(models.Model):
         seen_at: when it was last found. After `finding.OVER_AFTER`, the same is a new occasion.
     """
 
-    study = models.ForeignKey(Study, models.CASCADE, related_name="troubles")
+    study = models.ForeignKey(Study, models.CASCADE, related_name="alerts")
     kind = models.CharField(max_length=12)
     subject = models.CharField(max_length=200, blank=True)
     number = models.PositiveIntegerField(default=1)
@@ -50,7 +50,7 @@ class Trouble(models.Model):
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(fields=["study", "kind", "subject", "number"], name="one_trouble_per_occasion")
+            models.UniqueConstraint(fields=["study", "kind", "subject", "number"], name="one_alert_per_occasion")
         ]
 
     def __str__(self) -> str:
@@ -58,10 +58,10 @@ class Trouble(models.Model):
 
 
 class Recipient(models.Model):
-    """An e-mail address or webhook that is told of a study's troubles, and why the last notice did not arrive.
+    """An e-mail address or webhook that is told of a study's alerts, and why the last notice did not arrive.
 
     Attributes:
-        told: the troubles that it was sent.
+        told: the alerts that it was sent.
         next_at: when the next notice may be sent; None after an address was refused, until it is saved again.
     """
 
@@ -77,7 +77,7 @@ class Recipient(models.Model):
         help_text=_("“Many” are at least two people and this share of those in matches now."),
     )
     sealed_secret = models.TextField(blank=True, editable=False)
-    told = models.ManyToManyField(Trouble, editable=False, related_name="+")
+    told = models.ManyToManyField(Alert, editable=False, related_name="+")
     created_at = models.DateTimeField(default=timezone.now, editable=False)
     next_at = models.DateTimeField(null=True, default=timezone.now, editable=False)
     attempts = models.PositiveSmallIntegerField(default=0, editable=False)

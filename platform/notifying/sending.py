@@ -1,4 +1,4 @@
-"""Send what was found: several troubles in one e-mail or request, each once, and retry what did not arrive."""
+"""Send what was found: several alerts in one e-mail or request, each once, and retry what did not arrive."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from django.views.decorators.debug import sensitive_variables
 
-from notifying.models import SET_UP, Kind, Recipient, Trouble
+from notifying.models import SET_UP, Alert, Kind, Recipient
 from outgoing.client import AddressRefused, ask
 
 log = logging.getLogger(__name__)
 BATCH = timedelta(seconds=60)
-"""How long a trouble waits for others, so that they are told together."""
+"""How long an alert waits for others, so that they are told together."""
 QUIET = timedelta(minutes=10)
 """The least time between two notices to one address."""
 CLAIM = timedelta(minutes=5)
@@ -64,25 +64,25 @@ def send_due() -> int:
     return arrived
 
 
-def untold(recipient: Recipient) -> list[Trouble]:
-    """Return the troubles of which this address is still to be told, oldest first."""
+def untold(recipient: Recipient) -> list[Alert]:
+    """Return the alerts of which this address is still to be told, oldest first."""
     kinds = [kind for kind in recipient.kinds if kind != Kind.ABSENCE]
     wanted = Q(kind__in=kinds) | Q(kind=SET_UP, subject=str(recipient.pk))
     if Kind.ABSENCE in recipient.kinds:
         wanted |= Q(kind=Kind.ABSENCE, subject=str(recipient.absence_percent))
-    found = Trouble.objects.filter(wanted, study=recipient.study_id, found_at__gt=recipient.created_at - EARLIER)
+    found = Alert.objects.filter(wanted, study=recipient.study_id, found_at__gt=recipient.created_at - EARLIER)
     return list(found.exclude(pk__in=recipient.told.values("pk")).order_by("pk"))
 
 
 def _send_to(recipient: Recipient) -> bool:
-    troubles, now = untold(recipient), timezone.now()
-    if not troubles or (troubles[0].found_at > now - BATCH and troubles[0].kind != SET_UP):
+    alerts, now = untold(recipient), timezone.now()
+    if not alerts or (alerts[0].found_at > now - BATCH and alerts[0].kind != SET_UP):
         return False
     row = Recipient.objects.filter(pk=recipient.pk)
     if not row.filter(next_at=recipient.next_at).update(next_at=now + CLAIM):
         return False  # another worker sends it
     try:
-        _post(recipient, troubles) if recipient.is_webhook else _mail(recipient, troubles)
+        _post(recipient, alerts) if recipient.is_webhook else _mail(recipient, alerts)
     except NotSent as failure:
         wait = min(FIRST_WAIT * 2 ** min(recipient.attempts, 10), LONGEST_WAIT)
         row.update(
@@ -92,7 +92,7 @@ def _send_to(recipient: Recipient) -> bool:
             problem_at=now,
         )
         return False
-    recipient.told.add(*troubles)
+    recipient.told.add(*alerts)
     row.update(next_at=now + QUIET, attempts=0, problem="", problem_at=None)
     return True
 
@@ -100,24 +100,24 @@ def _send_to(recipient: Recipient) -> bool:
 # ---- what it says: counts and links, nothing of participants ------------------------------------------------
 
 
-def sentence_of(trouble: Trouble) -> str:
-    """Return what the notice says of a trouble."""
-    facts = trouble.facts
-    if trouble.kind == Kind.MODEL:
-        return facts.get("why") or _("“{name}” does not respond.").format(name=trouble.subject)
-    if trouble.kind == Kind.BUDGET:
-        whose = _("this study") if trouble.subject.startswith("study") else _("everything today")
+def sentence_of(alert: Alert) -> str:
+    """Return what the notice says of an alert."""
+    facts = alert.facts
+    if alert.kind == Kind.MODEL:
+        return facts.get("why") or _("“{name}” does not respond.").format(name=alert.subject)
+    if alert.kind == Kind.BUDGET:
+        whose = _("this study") if alert.subject.startswith("study") else _("everything today")
         return _("Spending on models, {whose}: ${spent} of ${cap} ({percent} %).").format(whose=whose, **facts)
-    if trouble.kind == Kind.COMPLETE:
+    if alert.kind == Kind.COMPLETE:
         return _("Every cell of version {version} is full: {completed} participants completed.").format(**facts)
-    if trouble.kind == Kind.ABSENCE:
+    if alert.kind == Kind.ABSENCE:
         return _("{absent} of {playing} participants in matches are absent.").format(**facts)
-    if trouble.kind == SET_UP:
+    if alert.kind == SET_UP:
         return _("This address receives the notices of this study.")
     number = facts["number"]
-    if trouble.kind == Kind.QUESTION:
+    if alert.kind == Kind.QUESTION:
         text = ngettext("{number} question waits for an answer.", "{number} questions wait for an answer.", number)
-    elif trouble.subject == "due":
+    elif alert.subject == "due":
         text = ngettext("{number} payment waits for approval.", "{number} payments wait for approval.", number)
     else:
         text = ngettext(
@@ -128,23 +128,23 @@ def sentence_of(trouble: Trouble) -> str:
     return text.format(number=number)
 
 
-def _link(trouble: Trouble) -> str:
-    page = "paydesk:page" if trouble.kind == Kind.PAYMENTS else "monitoring:page"
-    return f"{settings.SITE_URL.rstrip('/')}{reverse(page, args=[trouble.study_id])}"
+def _link(alert: Alert) -> str:
+    page = "paydesk:page" if alert.kind == Kind.PAYMENTS else "monitoring:page"
+    return f"{settings.SITE_URL.rstrip('/')}{reverse(page, args=[alert.study_id])}"
 
 
 # ---- e-mail ---------------------------------------------------------------------------------------------
 
 
-def _mail(recipient: Recipient, troubles: Sequence[Trouble]) -> None:
+def _mail(recipient: Recipient, alerts: Sequence[Alert]) -> None:
     if not settings.EMAIL_URL:
         raise NotSent(_("This server sends no e-mail. Its administrator can set EMAIL_URL."))
     title = " ".join(recipient.study.title.split())
-    lines = [f"{sentence_of(trouble)}\n{_link(trouble)}" for trouble in troubles]
+    lines = [f"{sentence_of(alert)}\n{_link(alert)}" for alert in alerts]
     footer = _("You receive this because your address is set in the study's notices: {url}").format(
         url=f"{settings.SITE_URL.rstrip('/')}{reverse('admin:notifying_recipient_change', args=[recipient.pk])}"
     )
-    subject = f"[Parley] {title}: {sentence_of(troubles[0])}"[:200]
+    subject = f"[Parley] {title}: {sentence_of(alerts[0])}"[:200]
     message = EmailMessage(subject, "\n\n".join([*lines, footer]) + "\n", to=[recipient.address])
     try:
         message.send()
@@ -169,24 +169,24 @@ def _reply(code: int, reply: bytes | str) -> str:
 
 
 @sensitive_variables("secret")
-def _post(recipient: Recipient, troubles: Sequence[Trouble]) -> None:
+def _post(recipient: Recipient, alerts: Sequence[Alert]) -> None:
     body = json.dumps(
         {
-            "type": "study.trouble",
+            "type": "study.alert",
             "study": {"slug": recipient.study.slug, "title": recipient.study.title},
-            "troubles": [
+            "alerts": [
                 {
-                    "kind": trouble.kind,
-                    "text": sentence_of(trouble),
-                    "found_at": trouble.found_at.isoformat(),
-                    "link": _link(trouble),
-                    **trouble.facts,
+                    "kind": alert.kind,
+                    "text": sentence_of(alert),
+                    "found_at": alert.found_at.isoformat(),
+                    "link": _link(alert),
+                    **alert.facts,
                 }
-                for trouble in troubles
+                for alert in alerts
             ],
         }
     ).encode()
-    identity = str(uuid.uuid5(_NAMESPACE, f"{recipient.pk} {[trouble.pk for trouble in troubles]}"))
+    identity = str(uuid.uuid5(_NAMESPACE, f"{recipient.pk} {[alert.pk for alert in alerts]}"))
     headers = {"content-type": "application/json", "webhook-id": identity, "webhook-timestamp": str(int(time.time()))}
     if secret := recipient.secret():
         headers["webhook-signature"] = signature(secret, headers, body)

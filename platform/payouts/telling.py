@@ -18,7 +18,7 @@ State = LedgerRow.State
 def pay_status(enrolment: Enrolment) -> list[str]:
     """Return one sentence if all amounts have the same status, otherwise one per amount.
 
-    Amounts that the recruiter paid by itself, which the page's sum does not contain, are always named.
+    Amounts that the recruiter paid, which the page's sum does not contain, are always named.
     """
     rows = list(enrolment.ledger.order_by("reason"))
     sentences = [_sentence_of(row) for row in rows]

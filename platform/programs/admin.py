@@ -88,7 +88,7 @@ class ProgramAdmin(PartAdmin):
             "opts": self.opts,
             "title": _("Secret of program “{name}”").format(name=program.name),
             "notice": _(
-                "Copy the secret now: it is not stored and will not be shown again. Whoever has it plays as this "
+                "Copy the secret now: it is not stored and will not be shown again. Anyone who has it plays as this "
                 "program, so keep it as secret as a password."
             ),
             "secret": secret,

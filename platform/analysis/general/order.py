@@ -68,7 +68,7 @@ def run(data: Data, options: Options) -> Result:
         tables.append(Table(
             "carry_over", "Carry-over: effects of the arm of the first match",
             [of_effects[0], text("of", "On"), *of_effects[2:]], with_q(pd.DataFrame(found.carried)),
-            note="If the second match's arm follows from the first one's, their effects on it cannot be told apart. "
+            note="If the second match's arm follows from the first one's, their effects on it cannot be distinguished. "
             "Those who began with another arm are then compared over both matches, in which everybody met both arms. "
             + EXPLORATORY,
         ))  # fmt: skip

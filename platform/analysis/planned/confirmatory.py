@@ -149,7 +149,9 @@ def _tested(data: Data, hypothesis: Hypothesis, estimand: str, options: Options)
     fit = prepared.on(y, bounds=sample.bounds, level=options.level)
     term = next((term for term in fit["terms"] if term["term"] == sample.term), None)
     if term is None:
-        raise SkippedError(f"{hypothesis.first} and {hypothesis.second} cannot be told apart from the other factors.")
+        raise SkippedError(
+            f"{hypothesis.first} and {hypothesis.second} cannot be distinguished from the other factors."
+        )
     by_randomisation = None if sample.undrawn else prepared.randomised(y, sample.term, level=options.level)
     lost, verdict, p_attrition = _attrition(sample, options)
     row: dict[str, Any] = {

@@ -177,7 +177,7 @@ def _outcome(data: Data, hypothesis: Hypothesis) -> tuple[str, str]:
     if data.has("participants") and (columns := answer_columns(data, hypothesis.outcome)):
         if data.kind("participants", columns[0]) in OUTCOMES or options(data, columns[0]):
             return "participants", columns[0]
-        raise SkippedError(f"{'.'.join(hypothesis.outcome)} is no number and no yes or no.")
+        raise SkippedError(f"{'.'.join(hypothesis.outcome)} is neither a number nor yes or no.")
     raise SkippedError(f"the dataset has no outcome {'.'.join(hypothesis.outcome)}.")
 
 

@@ -281,7 +281,7 @@ class TestModels:
             write(match, "p1", "hello")
             deadline = time.monotonic() + 20
             while match.chat_lines.count() < 5 and time.monotonic() < deadline:
-                speak(match)  # a model that has just been asked looks again by itself
+                speak(match)  # a model that has just been asked looks again unasked
                 time.sleep(0.05)
             speak(match)
             assert len(standin.requests) == 4

@@ -16,7 +16,7 @@ class Migration(migrations.Migration):
 
     operations = [
         migrations.CreateModel(
-            name='Trouble',
+            name='Alert',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('kind', models.CharField(max_length=12)),
@@ -25,7 +25,7 @@ class Migration(migrations.Migration):
                 ('facts', models.JSONField(default=dict)),
                 ('found_at', models.DateTimeField(default=django.utils.timezone.now)),
                 ('seen_at', models.DateTimeField(default=django.utils.timezone.now)),
-                ('study', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='troubles', to='studies.study')),
+                ('study', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='alerts', to='studies.study')),
             ],
         ),
         migrations.CreateModel(
@@ -42,7 +42,7 @@ class Migration(migrations.Migration):
                 ('problem', models.CharField(blank=True, editable=False, max_length=300, verbose_name='why the last notice did not arrive')),
                 ('problem_at', models.DateTimeField(editable=False, null=True, verbose_name='when')),
                 ('study', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='notice_recipients', to='studies.study', verbose_name='study')),
-                ('told', models.ManyToManyField(editable=False, related_name='+', to='notifying.trouble')),
+                ('told', models.ManyToManyField(editable=False, related_name='+', to='notifying.alert')),
             ],
             options={
                 'verbose_name': 'address for notices',
@@ -51,8 +51,8 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.AddConstraint(
-            model_name='trouble',
-            constraint=models.UniqueConstraint(fields=('study', 'kind', 'subject', 'number'), name='one_trouble_per_occasion'),
+            model_name='alert',
+            constraint=models.UniqueConstraint(fields=('study', 'kind', 'subject', 'number'), name='one_alert_per_occasion'),
         ),
         migrations.AddConstraint(
             model_name='recipient',

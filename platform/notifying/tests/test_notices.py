@@ -1,4 +1,4 @@
-"""Researchers are told of trouble: once, together, only if they want to, and they see why it did not arrive."""
+"""Researchers are told of alerts: once, together, only if they want to, and they see why it did not arrive."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from matches.models import Match
 from monitoring import people as monitored
 from notifying import finding, sending
 from notifying.finding import Found, record
-from notifying.models import SET_UP, Kind, Recipient, Trouble
+from notifying.models import SET_UP, Alert, Kind, Recipient
 from notifying.tests.mailbox import mail_server
 from opponents.models import Circuit
 from payouts.models import LedgerRow
@@ -80,8 +80,8 @@ def telling(study: Study, address: str = "rosa@example.org", kinds=tuple(Kind.va
 
 def later(minutes: float) -> None:
     """Let time pass for what is recorded."""
-    for row in Trouble.objects.all():
-        Trouble.objects.filter(pk=row.pk).update(
+    for row in Alert.objects.all():
+        Alert.objects.filter(pk=row.pk).update(
             found_at=row.found_at - timedelta(minutes=minutes), seen_at=row.seen_at - timedelta(minutes=minutes)
         )
     for one in Recipient.objects.filter(next_at__isnull=False):
@@ -89,7 +89,7 @@ def later(minutes: float) -> None:
 
 
 def kinds_found(study: Study) -> list[tuple[str, str]]:
-    return [(one.kind, one.subject) for one in finding.troubles_of(study)]
+    return [(one.kind, one.subject) for one in finding.alerts_of(study)]
 
 
 def break_model() -> None:
@@ -101,7 +101,7 @@ def break_model() -> None:
 class TestFinding:
     def test_nothing_is_found_for_studies_that_tell_nobody(self, study):
         break_model()
-        assert finding.find_everywhere() == 0 and not Trouble.objects.exists()
+        assert finding.find_everywhere() == 0 and not Alert.objects.exists()
 
     def test_model_that_does_not_respond(self, study):
         telling(study)
@@ -163,7 +163,7 @@ class TestFinding:
         assert record(study, down) == 0
         later(31)
         assert record(study, down) == 1
-        assert list(Trouble.objects.values_list("number", flat=True)) == [1, 2]
+        assert list(Alert.objects.values_list("number", flat=True)) == [1, 2]
 
     def test_what_happens_once_is_never_told_again(self, study):
         full = [Found(Kind.COMPLETE, "version 1", {"completed": 2, "version": 1})]
@@ -176,14 +176,14 @@ class TestFinding:
         telling(study)
         telling(other)
         break_model()
-        find = finding.troubles_of
-        monkeypatch.setattr(finding, "troubles_of", lambda one: 1 / 0 if one == study else find(one))
+        find = finding.alerts_of
+        monkeypatch.setattr(finding, "alerts_of", lambda one: 1 / 0 if one == study else find(one))
         assert finding.find_everywhere() == 1
-        assert Trouble.objects.get().study == other and "cannot be found" in caplog.text
+        assert Alert.objects.get().study == other and "cannot be found" in caplog.text
 
 
 class TestMail:
-    def test_troubles_arrive_together_in_one_mail_and_once(self, study, mailbox):
+    def test_alerts_arrive_together_in_one_mail_and_once(self, study, mailbox):
         telling(study)
         record(study, [Found(Kind.MODEL, "openai"), Found(Kind.PAYMENTS, "due", {"number": 3})])
         assert sending.send_due() == 0, "they wait for others"
@@ -308,9 +308,9 @@ class TestWebhook:
         digest = base64.b64encode(hmac.new(SECRET.encode(), signed, hashlib.sha256).digest()).decode()
         assert headers["webhook-signature"] == f"v1,{digest}"
         sent = json.loads(body)
-        assert (sent["type"], sent["study"]["slug"]) == ("study.trouble", study.slug)
-        (trouble,) = sent["troubles"]
-        assert (trouble["kind"], trouble["number"], trouble["text"]) == ("payments", 2, "2 payments wait for approval.")
+        assert (sent["type"], sent["study"]["slug"]) == ("study.alert", study.slug)
+        (alert,) = sent["alerts"]
+        assert (alert["kind"], alert["number"], alert["text"]) == ("payments", 2, "2 payments wait for approval.")
 
     def test_secret_in_the_standard_s_own_form_is_decoded(self):
         headers = {"webhook-id": "msg_1", "webhook-timestamp": "1614265330"}
@@ -349,7 +349,7 @@ class TestSetting:
 
     def test_address_that_is_set_gets_a_first_notice_at_once(self, boss, client, study, mailbox):
         assert self.add(client, study).status_code == 302
-        assert Trouble.objects.get().kind == SET_UP
+        assert Alert.objects.get().kind == SET_UP
         assert sending.send_due() == 1
         assert "This address receives the notices" in mailbox.mails[0]["subject"]
 
@@ -392,4 +392,4 @@ def test_workers_that_find_the_same_record_it_once():
 
     with ThreadPoolExecutor(4) as workers:
         assert sum(workers.map(find, range(4))) == 1
-    assert Trouble.objects.count() == 1
+    assert Alert.objects.count() == 1

@@ -46,9 +46,13 @@ def test_every_sentence_is_translated_with_its_placeholders(language):
             assert found == Counter(_PLACEHOLDERS.findall(source)), (source, translation)
 
 
+PSEUDO = "en-xa"
+
+
 @pytest.fixture
 def pseudo(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(trans_real._translations, "de", Pseudo("de"))
+    for code in (PSEUDO, "de"):
+        monkeypatch.setitem(trans_real._translations, code, Pseudo(code))
 
 
 def _screens(case: Case) -> Iterator[tuple[Play, str]]:
@@ -60,7 +64,7 @@ def _screens(case: Case) -> Iterator[tuple[Play, str]]:
 
 @pytest.mark.parametrize("key", registry.keys())
 def test_pages_of_games_are_translated(pseudo, key):
-    with override("de"):
+    with override(PSEUDO):
         for case in cases(key)[:3]:
             for play, html in _screens(case):
                 data = json.dumps([case.config, play.game.config.model_dump(mode="json"), str(play.state)])
@@ -87,6 +91,7 @@ def test_pages_of_a_study_are_translated(pseudo, db, monkeypatch):
     pages.append(visitor.refused(code_word="x"))
     pages += [visitor.client.get(reverse(f"participants:{page}", args=[token])) for page in ("leave", "problem")]
     visitor.send(code_word=visitor.enrolment.code_word)
+    visitor.see()
     visitor.move(alice_gain="99999", bob_gain="1")
     pages.append(visitor.see())
     visitor.agree()

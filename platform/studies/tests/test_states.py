@@ -214,7 +214,7 @@ def test_pay_announcement_and_leaving_page_agree():
 
 def test_disabled_checks_are_not_mentioned():
     page = text_of(Visitor(arrived_participant(launched_study(code_word=None, quiz=False))).see())
-    assert "code word" not in page and "question" not in page
+    assert "code word" not in page and "a question after the game" not in page
 
 
 def test_consent_states_the_pay_for_screen_outs():
