@@ -61,7 +61,7 @@ def expect_turn(page: Page, kind: str) -> None:
 
 
 def expect_over(page: Page) -> None:
-    expect(page.get_by_role("button", name="Continue")).to_be_visible(timeout=TURN)
+    expect(page.locator("#continue").get_by_role("button")).to_be_visible(timeout=TURN)
 
 
 def press_continue(page: Page) -> None:
