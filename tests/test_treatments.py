@@ -243,8 +243,8 @@ class Witness(Stroller):
         return response
 
 
-SECRET = re.compile("zq[a-z]+")
-"""Begins every name of a factor and every level of the next plan, and nothing else."""
+SECRET = re.compile("zq(?:bot|harsh|high|length|long|low|machine|mild|pay|rival|short|tone)")
+"""Every name of a factor and every level of the next plan; addresses contain other letters at random."""
 
 
 def unspoken_plan() -> dict[str, Any]:
