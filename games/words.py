@@ -127,6 +127,7 @@ def money(amount: float, *, currency: str = "$") -> str:
     return f"{sign}{currency}{digits}"
 
 
+@cached_by_language
 def points(amount: float) -> str:
     """Return a game's `amount` in points, with at most two decimals and no line break before the unit.
 

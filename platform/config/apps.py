@@ -1,3 +1,6 @@
+from functools import lru_cache
+from typing import Any
+
 from django.apps import AppConfig
 from django.conf import settings
 from django.utils import translation
@@ -16,9 +19,17 @@ class ConfigApp(AppConfig):
         from config import celery  # noqa: F401  (tasks are sent through its app)
 
         for code in LANGUAGES:
+            catalogue = trans_real.translation(code)
             if code != SOURCE:
-                trans_real.translation(code).merge(translations(code))
+                catalogue.merge(translations(code))
+            _remember(catalogue)
         connect()
+
+
+def _remember(catalogue: Any) -> None:
+    """Look up each sentence once: a page needs a hundred, and a sentence that is not there is sought in every part."""
+    catalogue.gettext = lru_cache(maxsize=8192)(catalogue.gettext)
+    catalogue.ngettext = lru_cache(maxsize=8192)(catalogue.ngettext)
 
 
 def connect() -> None:

@@ -11,6 +11,7 @@ from django.utils.translation import ngettext
 
 from games import tokens
 from games.interface import Bar, Bars, Game, Role
+from games.words import cached_by_language
 
 MOST_BARS = 12
 """The most bars of a picture; of more seats, those with the largest values are drawn, and always the reader's."""
@@ -25,6 +26,7 @@ def seat_class(game: Game[Any, Any], role: Role) -> str:
     return tokens.css_class(game.roles().index(role))
 
 
+@cached_by_language
 def seat_names(game: Game[Any, Any], reader: Role) -> SeatNames:
     """Return the words by which views name each seat, such as "Bob", "Bidder 2 (you)" or "You", and its role."""
     names = []

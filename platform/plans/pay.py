@@ -5,8 +5,10 @@ Amounts are decimals in whole cents of the study's currency, rounded half up.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from decimal import ROUND_HALF_UP, Decimal
+from functools import lru_cache
 from itertools import pairwise
 from statistics import fmean
 from typing import Annotated, Any, Literal
@@ -238,9 +240,15 @@ def in_currency(amount: Decimal, currency: str) -> str:
     return f"{sign}{symbol}{digits}" if symbol else f"{sign}{digits} {currency}"
 
 
+@lru_cache(maxsize=512)
+def _read(rule: str) -> PayRule:
+    """Return a stored rule; a page needs it several times."""
+    return PayRule.model_validate(json.loads(rule))
+
+
 def shown_bonus(rule: Mapping[str, Any], payoff: float | None, share: float | None) -> str | None:
     """Return the formatted bonus of a result; None if the rule lacks an input or does not use the result."""
-    pay = PayRule.model_validate(rule)
+    pay = _read(json.dumps(rule))
     required_input = {"share": share, "linear": payoff}.get(pay.rule)
     if required_input is None:
         return None
@@ -249,7 +257,7 @@ def shown_bonus(rule: Mapping[str, Any], payoff: float | None, share: float | No
 
 def bonus_range(rule: Mapping[str, Any]) -> tuple[str, str]:
     """Return the smallest and the largest bonus that a rule can give, formatted; equal if the result has no effect."""
-    pay = PayRule.model_validate(rule)
+    pay = _read(json.dumps(rule))
     nothing = Decimal(0)
     uncapped = {
         "share": 2 * pay.announced_average,
@@ -267,7 +275,7 @@ def bonus_line(rule: Mapping[str, Any], points: tuple[tuple[float, float], ...])
     Args:
         points: two results (payoff, share) between which the share is linear.
     """
-    pay = PayRule.model_validate(rule)
+    pay = _read(json.dumps(rule))
     (x0, g0), (x1, g1) = points
     if pay.rule == "fixed" or x0 == x1:
         return None

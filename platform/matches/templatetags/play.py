@@ -97,7 +97,16 @@ def table(context: Context, block: Table) -> str:
     ordered_rows = reversed(block.rows) if block.newest_first else block.rows
     labels = ("",) * len(block.columns) if block.sortable else block.columns
     rows = [_row(_CacheKey.of((labels, cells)), names) for cells in ordered_rows]
-    return get_template("play/table.html").render({"block": block, "rows": rows, "names": names})
+    before, after = _around_rows(replace(block, rows=()), len(rows), names, get_language())
+    return mark_safe("".join((before, *rows, after)))
+
+
+@lru_cache(maxsize=2048)
+def _around_rows(block: Table, number: int, names: SeatNames, language: str) -> tuple[str, str]:
+    """Return a table's HTML before and after its rows; its titles and columns recur in every frame."""
+    html = get_template("play/table.html").render({"block": block, "number": number, "names": names})
+    before, mark, after = html.partition("<tbody>")
+    return before + mark, after
 
 
 @register.simple_tag(takes_context=True)
