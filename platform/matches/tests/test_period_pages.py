@@ -26,7 +26,7 @@ def test_a_price_page_sums_the_profits_and_shows_what_a_price_would_mean(advice)
     html = render_screen(play, "firm_1")
     profits = [float(row[3]) for row in next(block for block in play.view("firm_1") if block.key == "history").rows]
     assert f"Total profit so far <strong>{sum(profits):,g}</strong>" in html
-    assert 'data-whatif="price-price" data-columns="period price sold profit" data-cost="1"' in html
+    assert 'data-whatif="price-price" data-columns="period price sold profit" data-cost="$1"' in html
     assert ("data-advised" in html) == (advice is not None)
     assert "Total profit" not in render_screen(after("duopoly", {"rival": False}), "firm_1")
 
