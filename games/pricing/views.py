@@ -9,6 +9,7 @@ from games.periods import Screen, as_number, shown, two_decimals, with_best
 from games.practice import Benchmark
 from games.pricing.state import PricingConfig, Sales
 from games.words import gettext as _
+from games.words import percent
 
 Pricing = Benchmark[PricingConfig, Sales]
 
@@ -112,7 +113,7 @@ def _result(game: Pricing, state: Sales, role: Role) -> tuple[Block, ...]:
     facts = (
         Fact("counted", _("Your profit in the periods that count"), earned, shown(earned)),
         Fact("possible", _("Best possible profit in these periods"), best, shown(best)),
-        Fact("share", _("Your score"), earned / best, f"{100 * earned / best:.1f}%"),
+        Fact("share", _("Your score"), earned / best, percent(round(earned / best, 3))),
     )
     return (Facts("result", _("The result"), facts),)
 

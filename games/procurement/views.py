@@ -10,6 +10,7 @@ from games.practice import Benchmark
 from games.procurement.instances import BUDGET_TOLERANCE, Instance, Offer, Plan
 from games.procurement.state import ProcurementConfig, Purchase, Purchases
 from games.words import gettext as _
+from games.words import percent
 
 Procurement = Benchmark[ProcurementConfig, Purchases]
 
@@ -135,7 +136,7 @@ def _result(game: Procurement, state: Purchases, role: Role) -> tuple[Block, ...
     facts = (
         Fact("best_plan", _("Your best plan supports"), share, _shown_workers(best) if best else "0"),
         Fact("possible", _("The best possible plan supports"), state.optimum, shown(state.optimum)),
-        Fact("share", _("Your score"), share, f"{100 * share:.1f}%"),
+        Fact("share", _("Your score"), share, percent(round(share, 3))),
     )
     return (Facts("result", _("The result"), facts),)
 
