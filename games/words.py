@@ -38,12 +38,16 @@ class _English:
 
 
 _translator: Translator = _English()
+_caches: list[Callable[[], None]] = []
+"""What forgets the sentences worded so far."""
 
 
 def translate_with(translator: Translator) -> None:
     """Use this translator from now on (the web platform passes Django's)."""
     global _translator
     _translator = translator
+    for forget in _caches:
+        forget()
 
 
 def language() -> str:
@@ -77,6 +81,8 @@ def cached_by_language(function: Callable[P, T]) -> Callable[P, T]:
     @lru_cache(maxsize=512)
     def in_one(_language: str, *args: P.args, **options: P.kwargs) -> T:
         return function(*args, **options)
+
+    _caches.append(in_one.cache_clear)
 
     @wraps(function)
     def cached(*args: P.args, **options: P.kwargs) -> T:

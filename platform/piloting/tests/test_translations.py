@@ -10,6 +10,7 @@ from dataclasses import replace
 
 import pytest
 from django.urls import reverse
+from django.utils import translation
 from django.utils.translation import override, trans_real
 
 from deploy.messages import catalogues
@@ -17,6 +18,7 @@ from games import registry, texts
 from games.catalogues import LANGUAGES, SOURCE, Message, files, read
 from games.examples import Case, cases
 from games.play import Play, turn_in
+from games.words import translate_with
 from matches.screens import render_screen
 from studies.tests import kit
 from tests.pseudo import Pseudo, untranslated
@@ -40,19 +42,23 @@ def test_every_sentence_is_translated_with_its_placeholders(language):
     for message in written.values():
         forms = (message.id, message.plural) if message.plural else (message.id,)
         assert len(message.translations) == len(forms)
-        for source, translation in zip(forms, message.translations, strict=True):
-            assert translation, source
-            found = Counter(_PLACEHOLDERS.findall(translation))
-            assert found == Counter(_PLACEHOLDERS.findall(source)), (source, translation)
+        for source, translated in zip(forms, message.translations, strict=True):
+            assert translated, source
+            found = Counter(_PLACEHOLDERS.findall(translated))
+            assert found == Counter(_PLACEHOLDERS.findall(source)), (source, translated)
 
 
 PSEUDO = "en-xa"
 
 
 @pytest.fixture
-def pseudo(monkeypatch: pytest.MonkeyPatch) -> None:
-    for code in (PSEUDO, "de"):
-        monkeypatch.setitem(trans_real._translations, code, Pseudo(code))
+def pseudo() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patched:
+        for code in (PSEUDO, "de"):
+            patched.setitem(trans_real._translations, code, Pseudo(code))
+        translate_with(translation)
+        yield
+    translate_with(translation)  # which forgets the pseudo-language
 
 
 def _screens(case: Case) -> Iterator[tuple[Play, str]]:
