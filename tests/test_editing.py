@@ -143,6 +143,7 @@ def test_two_by_two_with_two_opponents_takes_25_clicks(stack, page: Page, record
 # ---- varying ---------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_pay_depends_on_a_factor_and_stops_doing_so(stack, desk: Page):
     begin(desk, "Negotiation")
     part(desk, "Pay")
@@ -160,6 +161,7 @@ def test_pay_depends_on_a_factor_and_stops_doing_so(stack, desk: Page):
     assert "base" not in plan(stack, slug)["factors"]
 
 
+@pytest.mark.slow
 def test_renamed_factors_and_levels_change_everywhere(stack, desk: Page):
     begin(desk)
     vary(desk, "Rounds", "short, long")

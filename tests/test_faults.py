@@ -64,6 +64,7 @@ def test_match_continues_after_worker_is_killed(stack, page: Page, thinking_matc
     assert stack.moves(thinking_match) == ["offer", "reject", "offer"]
 
 
+@pytest.mark.slow
 def test_match_continues_after_redis_is_killed(stack, page: Page, thinking_match: str):
     stack.kill("redis")
     assert replies_after(stack, thinking_match) == ["offer", "reject", "offer"]

@@ -193,6 +193,7 @@ def sign_contract(request: dict[str, Any]) -> str:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("signed", slow_except([True, False], [True]))
 def test_contract_takes_effect_only_if_all_sign(stack, phone: OpenPage, signed: bool):
     name = "contract" if signed else "contract-void"
@@ -377,6 +378,7 @@ class TestIncompleteGroup:
         check_page(page, "nobody came")
         assert stack.call("tests.meeting.pay_of", path) == {"base": "1.00", "bonus": "0.10"}
 
+    @pytest.mark.slow
     def test_agents_take_the_free_seats(self, stack, phone: OpenPage):
         launch(stack, "filled", wait=10, otherwise="agents", fill="script:rational")
         ((_path, page),) = bring_to_lobby(stack, phone, "filled")

@@ -56,6 +56,7 @@ def finish(stack, page: Page, slug: str, value: str, folder: Path) -> dict[str, 
     return row
 
 
+@pytest.mark.slow
 def test_seller_sees_what_a_price_earns_and_sells(stack, page: Page, tmp_path: Path):
     slug = enter_game(stack, page, "alice", "selling")
     price = page.locator('input[name="price"]')

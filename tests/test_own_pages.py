@@ -152,6 +152,7 @@ def test_a_page_of_ones_own(stack, page: Page, inspector: Inspector):  # noqa: F
     expect(page.get_by_text("Step 2 of 3")).to_be_visible()
 
 
+@pytest.mark.slow
 def test_a_quiz_about_the_rules(stack, page: Page, inspector: Inspector):  # noqa: F811
     own = [
         {

@@ -71,6 +71,7 @@ def test_a_fault_is_shown_at_its_control_and_creates_nothing(stack, desk: Page):
     assert "/add/" in desk.url
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("scheme", "rules"), SCHEMES)
 def test_every_part_is_accessible_and_fits_a_phone(desk: Page, scheme: str, rules: Sequence[str]):
     begin(desk, "Open: Economics Arena: second-price auction, against itself")

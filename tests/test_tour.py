@@ -43,6 +43,7 @@ def test_keyboard_alone_leads_from_stop_to_stop_and_out_of_the_tour(stack, page:
     expect(page.get_by_role("heading", name=str(STOPS[3].title))).to_be_focused()
 
 
+@pytest.mark.slow
 def test_bar_fits_a_phone_and_is_accessible(stack, page: Page):
     researching.sign_in(stack, page)
     page.set_viewport_size(PHONE)  # type: ignore[arg-type]
@@ -59,6 +60,7 @@ def test_bar_fits_a_phone_and_is_accessible(stack, page: Page):
     assert problems == []
 
 
+@pytest.mark.slow
 def test_tour_works_without_javascript(stack, browser: Browser):
     page = browser.new_context(java_script_enabled=False).new_page()
     name, password = stack.call("tests.actions.superuser_login")

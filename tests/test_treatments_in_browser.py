@@ -103,6 +103,7 @@ def expect_end(page: Page) -> None:
     expect(page.get_by_role("main")).to_contain_text("It was about words.")
 
 
+@pytest.mark.slow
 def test_a_text_and_a_question_differ_between_the_arms(stack, arrive: Arrive):
     """The text before the game is one of two; only one arm is asked afterwards why it took something."""
     why = {"name": "why", "kind": "long", "text": "Why did you take it?", "show_if": "wording == 'take'"}

@@ -65,6 +65,7 @@ def test_a_planned_effect_is_that_of_the_first_level_by_the_toolbox():
     assert found["estimate"] < -0.1 and found["p_randomisation"] == 1 / 10_000
 
 
+@pytest.mark.slow
 def test_assigned_counts_those_who_were_excluded_after_treatment():
     tables = experiment(np.random.default_rng(2), lost=LOSING, excluded=True)
     outcome = analysed(tables, plan())
@@ -117,6 +118,7 @@ def test_randomisation_exchanges_people_within_their_blocks_only():
     assert number(forced)["p_randomisation"] == sum(2 + b * 4 >= 6 or 2 + b * 4 <= -6 for b in (1, -1)) / 2
 
 
+@pytest.mark.slow
 def test_without_a_recorded_assignment_there_is_no_p_by_randomisation():
     tables = experiment(np.random.default_rng(1))
     people = [{k: v for k, v in row.items() if not k.startswith("assignment")} for row in tables["participants"]]

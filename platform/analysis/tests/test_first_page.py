@@ -75,6 +75,7 @@ def test_a_plan_without_hypotheses_left_is_no_confirmation(report_of):
     assert "framing was removed after the launch, on 2026-11-11, 10:00 UTC, when 20 participants" in text
 
 
+@pytest.mark.slow
 def test_the_researchers_words_are_text(report_of):
     claim = "<script>alert(1)</script>"
     text = report_of(plan({"claim": claim}))

@@ -137,7 +137,7 @@ def test_spending_limit_needs_prices_of_fallbacks(budget, cap):
 
 
 def test_paid_answer_counts_if_another_player_fails(monkeypatch):
-    monkeypatch.setattr(registry, "keys", lambda keys=registry.keys: (*keys(), Guessing.key))
+    monkeypatch.setattr(registry, "known", lambda known=registry.known: (*known(), Guessing.key))
     monkeypatch.setattr(registry, "get", lambda key, get=registry.get: Guessing if key == Guessing.key else get(key))
     plan = {"game": Guessing.key, "configurations": [{"players": 2}], "agents": ["openai:m", "anthropic:n"]}
     with OpenAIStandIn(['{"answer": 20}']) as standin, AnthropicStandIn(["I would rather not."]) as refusing:

@@ -178,6 +178,7 @@ def test_the_log_still_replays_and_the_snapshot_matches_it():
     assert [move["decision"] for move in moves if "decision" in move] == ["reject"] * 6 + ["accept"]
 
 
+@pytest.mark.slow
 def test_only_the_participants_matches_are_replayed_and_not_while_rows_are_locked(monkeypatch):
     """Some games take seconds, and on SQLite a lock keeps every other writer waiting."""
     person = participant(building.new_study())

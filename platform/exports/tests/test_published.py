@@ -308,6 +308,7 @@ def test_says_what_is_assumed_without_the_bidders_logs(tmp_path):
     )
 
 
+@pytest.mark.slow
 def test_odd_auctions_are_never_fatal(tmp_path):
     rng = Random(2)
     for number in range(60):
@@ -494,6 +495,7 @@ class TestReproducing:
         assert "  1 of   2 agree  agent_average_payoff.json\n         1 differ  unexplained\n" in text
         assert "| none, mean, Claude | 0.111 | – | no | not in the data |" in text
 
+    @pytest.mark.slow
     def test_compares_auctions_with_the_paper(self, tmp_path):
         for number in range(3):
             records.auction(tmp_path / "published", number, budget=9000 + number)

@@ -146,6 +146,7 @@ def test_internal_error_affects_one_study_and_reveals_nothing(marketplace, caplo
     assert "A1WORKER" not in recruitment.problem + caplog.text
 
 
+@pytest.mark.slow
 def test_concurrent_syncs_send_one_request(marketplace):
     recruitment = new_recruitment()
     marketplace.append(None)

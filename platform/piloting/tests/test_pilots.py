@@ -215,6 +215,7 @@ class TestGroups:
         agents = {"level 1": {"script": "level_1"}}
         return draft(game="beauty_contest", roles=None, config=config, agents=agents, seats=seats, quiz=False, **parts)
 
+    @pytest.mark.slow
     def test_groups_meet_and_finish(self):
         pilot = run_pilot(self.contest(), people=4)
         assert [walker.status for walker in walkers(pilot)] == [Status.ARRIVED] * 4, report(pilot).stuck

@@ -41,6 +41,7 @@ def walk_to_instructions(to_study) -> Enrolment:
     return enrolment
 
 
+@pytest.mark.slow
 def test_number_stays_the_same_from_ready_on(client: Client):
     config = {"players": 4, "runs": 1}
     fields = {"repeats": 2, "partners": "any", "quota": 5, "ready": 20}
