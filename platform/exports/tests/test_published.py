@@ -479,7 +479,6 @@ def test_agrees_if_it_rounds_to_what_is_printed(printed, here, decimals, agrees)
 @pytest.mark.services
 @pytest.mark.django_db
 class TestReproducing:
-    @pytest.mark.slow
     def test_imports_a_dataset_that_replays_and_compares_it(self, tmp_path):
         root = records.coopeval(tmp_path / "published")
         for folder in root.glob("run1/none_prisoners_dilemma"):
