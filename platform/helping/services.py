@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import logging
 import uuid
 from collections.abc import Collection, Iterable
-from concurrent.futures import Future
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -22,7 +20,6 @@ from matches.models import Match, Seat
 from participants.models import Enrolment
 from studies.models import Study
 
-log = logging.getLogger(__name__)
 MAX_QUESTIONS = 5
 QUESTIONS_WITHIN = timedelta(minutes=10)
 """A participant may ask `MAX_QUESTIONS` within this time."""
@@ -156,13 +153,7 @@ def close_questions(enrolments: Collection[int], now: datetime) -> int:
 def _tell_pages(seats: Iterable[Seat]) -> None:
     """Tell pages with a socket that there is something to read; others ask now and then."""
     for seat in seats:
-        sent = channels.send_to_pages(seat.match_id, {"type": "match.message", "role": seat.role})
-        sent.add_done_callback(_log_failure)
-
-
-def _log_failure(future: Future[None]) -> None:
-    if error := future.exception():
-        log.warning("Redis is unavailable: a message was not announced: %s", type(error).__name__)
+        channels.send_to_pages(seat.match_id, {"type": "match.message", "role": seat.role})
 
 
 def open_questions() -> QuerySet[Message]:

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
-import logging
 from collections.abc import Iterable, Mapping
-from concurrent.futures import Future
 
 from channels.layers import get_channel_layer
 
-from matches.channels import background_loop
-
-log = logging.getLogger(__name__)
+from matches.channels import in_background
 
 
 def channel_of(hall_id: int, pool: str) -> str:
@@ -27,8 +22,7 @@ def channel_of_place(place: int) -> str:
 
 def notify(hall_id: int, pool: str, here: Mapping[int, tuple[int, int]], *, changed: Iterable[int] = ()) -> None:
     """Send to the pages of a pool who is `here` (`grouping.prospects`), and to those of `changed` places to ask."""
-    future = asyncio.run_coroutine_threadsafe(_send(channel_of(hall_id, pool), here, list(changed)), background_loop())
-    future.add_done_callback(_log_failure)
+    in_background(_send(channel_of(hall_id, pool), here, list(changed)), to="pages of a lobby")
 
 
 async def _send(pool_channel: str, here: Mapping[int, tuple[int, int]], changed: Iterable[int]) -> None:
@@ -37,8 +31,3 @@ async def _send(pool_channel: str, here: Mapping[int, tuple[int, int]], changed:
         await layer.group_send(channel_of_place(place), {"type": "lobby.changed"})
     counts = [[place, *numbers] for place, numbers in here.items()]
     await layer.group_send(pool_channel, {"type": "lobby.here", "counts": counts})
-
-
-def _log_failure(future: Future[None]) -> None:
-    if error := future.exception():
-        log.warning("Redis is unavailable: a lobby was not notified: %s", type(error).__name__)

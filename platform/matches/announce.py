@@ -7,9 +7,7 @@ but never fails a move.
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Collection, Sequence
-from concurrent.futures import Future
 from functools import partial
 from typing import Any
 
@@ -23,7 +21,6 @@ from matches.models import Match
 from matches.sending import Sender
 from matches.turns import OpenTurn
 
-log = logging.getLogger(__name__)
 PLAY_TURN, SPEAK = "matches.play_turn", "matches.speak"
 """The tasks that answer an agent's turn, and let models write in a chat; `matches.tasks` imports this module."""
 
@@ -103,9 +100,4 @@ def _send_frames(match: Match, roles: Collection[Role], *, clock: bool = False, 
 
 def _send(match: Match, message: dict[str, Any]) -> None:
     """Send one message to all pages of the match, without waiting."""
-    channels.send_to_pages(match.pk, message).add_done_callback(_log_failure)
-
-
-def _log_failure(future: Future[None]) -> None:
-    if error := future.exception():
-        log.warning("Redis is unavailable: a move was not announced: %s", type(error).__name__)
+    channels.send_to_pages(match.pk, message)

@@ -1,15 +1,18 @@
-"""Messages from a process to the pages of a match: the channel group and the event loop that sends."""
+"""Messages from a process to pages: the channel group of a match, and the event loop that sends."""
 
 from __future__ import annotations
 
 import asyncio
+import logging
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Coroutine, Mapping, Sequence
 from concurrent.futures import Future
 from functools import lru_cache
 from typing import Any
 
 from channels.layers import get_channel_layer
+
+log = logging.getLogger(__name__)
 
 
 def group_of(match_id: int) -> str:
@@ -17,10 +20,19 @@ def group_of(match_id: int) -> str:
     return f"match.{match_id}"
 
 
-def send_to_pages(match_id: int, message: Mapping[str, Any]) -> Future[None]:
+def send_to_pages(match_id: int, message: Mapping[str, Any]) -> None:
     """Send one message to all pages of the match, without waiting."""
-    sending = get_channel_layer().group_send(group_of(match_id), dict(message))
-    return asyncio.run_coroutine_threadsafe(sending, background_loop())
+    in_background(get_channel_layer().group_send(group_of(match_id), dict(message)), to="pages of a match")
+
+
+def in_background(sending: Coroutine[Any, Any, None], *, to: str) -> None:
+    """Send without waiting; if Redis is unavailable, log to which pages. They ask again themselves."""
+
+    def log_failure(future: Future[None]) -> None:
+        if error := future.exception():
+            log.warning("Redis is unavailable: %s were not notified: %s", to, type(error).__name__)
+
+    asyncio.run_coroutine_threadsafe(sending, background_loop()).add_done_callback(log_failure)
 
 
 async def send_draft(
