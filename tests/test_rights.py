@@ -466,8 +466,7 @@ class SampleData:
                 return str(self._enrolment.pk)
             if name == "uid" and url.name.startswith("paydesk:"):
                 return str(self._enrolment.ledger.first().uid)
-            is_of_session = url.name.startswith("sessions:") and name == "pk"
-            if url.name.startswith(("monitoring:", "paydesk:")) or is_of_session or name == "study_id":
+            if name in ("pk", "study_id"):
                 return str(self.study.pk)
             if name == "collection_id":
                 return str(self.collection.pk)

@@ -8,7 +8,6 @@ from datetime import timedelta
 from functools import wraps
 from typing import Any
 
-import segno
 from django.contrib import admin, messages
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse
@@ -16,7 +15,6 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.template.response import TemplateResponse
 from django.urls import reverse
 from django.utils import timezone
-from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
@@ -27,37 +25,24 @@ from gathering.forms import NewSession
 from gathering.models import Attendance, Session
 from gathering.receipts import receipts
 from gathering.results import FEWEST_PEOPLE, figures
+from rights import parts
 from rights.admin import trail
 from rights.roles import Role
 from studies import recruiting
+from studies.admin.views import View, of_study, study_admin
 from studies.models import Study
+from studies.qr import qr_code
 from studies.times import told
 
-View = Callable[..., HttpResponse]
 
+def of_session(view: View) -> View:
+    """Decorator: pass the view the study's session with the code in its URL."""
 
-def of_study(*, role: Role = Role.VIEWER) -> Callable[[View], View]:
-    """Decorator: pass the view the study in its URL, and the session, if the user has this role in the study."""
+    @wraps(view)
+    def wrapper(request: HttpRequest, study: Study, code: str) -> HttpResponse:
+        return view(request, study, get_object_or_404(study.sessions, code=code))
 
-    def decorate(view: View) -> View:
-        @wraps(view)
-        def wrapper(request: HttpRequest, pk: int, code: str = "", **kwargs: Any) -> HttpResponse:
-            study = _study_admin().seen(request, str(pk), role=role)
-            if code:
-                kwargs["session"] = get_object_or_404(study.sessions, code=code)
-            return view(request, study, **kwargs)
-
-        return admin.site.admin_view(wrapper)
-
-    return decorate
-
-
-def _study_admin() -> Any:
-    return admin.site.get_model_admin(Study)
-
-
-def _may(request: HttpRequest, study: Study, role: Role) -> bool:
-    return bool(_study_admin()._allowed(request, study, role))
+    return wrapper
 
 
 # ---- all sessions of a study --------------------------------------------------------------------------------------
@@ -69,7 +54,7 @@ def _may(request: HttpRequest, study: Study, role: Role) -> bool:
 def page(request: HttpRequest, study: Study) -> HttpResponse:
     """List the sessions of a study, and create one (POST)."""
     last = study.sessions.order_by("-pk").first()
-    may_change = _may(request, study, Role.EDITOR)
+    may_change = parts.may(request.user, study, role=Role.EDITOR)
     initial = {
         "time_zone": last.time_zone if last else study.entry_rules().time_zone,
         "places": last.places if last else max(1, recruiting.places_of(study)),
@@ -77,7 +62,7 @@ def page(request: HttpRequest, study: Study) -> HttpResponse:
         "labels": "\n".join(last.labels) if last else "",
     }
     if request.method == "POST":
-        _study_admin().seen(request, str(study.pk), role=Role.EDITOR)
+        study_admin().seen(request, str(study.pk), role=Role.EDITOR)
         form = NewSession(request.POST)
         if form.is_valid():
             with transaction.atomic():
@@ -103,7 +88,7 @@ def _starts(session: Session) -> str:
 
 
 def _record(request: HttpRequest, study: Study, action: Action, session: Session) -> None:
-    _study_admin().record_action(request, study, action, f"Session {session.code}.", {"session": session.code})
+    study_admin().record_action(request, study, action, f"Session {session.code}.", {"session": session.code})
 
 
 # ---- one session --------------------------------------------------------------------------------------------------
@@ -122,6 +107,7 @@ class Here:
 @require_GET
 @never_cache
 @of_study()
+@of_session
 def session(request: HttpRequest, study: Study, session: Session) -> HttpResponse:
     """Show a session's screen."""
     context = {
@@ -137,6 +123,7 @@ def session(request: HttpRequest, study: Study, session: Session) -> HttpRespons
 @require_GET
 @never_cache
 @of_study()
+@of_session
 def now(request: HttpRequest, study: Study, session: Session) -> HttpResponse:
     """Return the part of the screen that changes."""
     return TemplateResponse(request, "admin/gathering/now.html", _now(request, study, session))
@@ -147,18 +134,12 @@ def _entry(request: HttpRequest, session: Session) -> dict[str, Any]:
     return {
         "address": address,
         "entrance": request.build_absolute_uri(reverse("gathering:entrance")),
-        "qr": _qr(address),
+        "qr": qr_code(address),
     }
 
 
-def _qr(address: str) -> SafeString:
-    """Return a QR code as SVG. It is black on white in dark mode too: not every phone reads the inverse."""
-    code = segno.make(address, error="m")
-    return mark_safe(code.svg_inline(border=3, light="#fff", svgclass="qr", lineclass=None, omitsize=True))
-
-
 def _now(request: HttpRequest, study: Study, session: Session) -> dict[str, Any]:
-    may_change = _may(request, study, Role.EDITOR)
+    may_change = parts.may(request.user, study, role=Role.EDITOR)
     queue = list(services.waiting(session).values_list("pk", flat=True))
     here = session.attendances.filter(left_at=None).select_related("enrolment", "lab_code").order_by("since", "pk")
     free = session.places if session.started_at is None else 0
@@ -171,7 +152,7 @@ def _now(request: HttpRequest, study: Study, session: Session) -> dict[str, Any]
         "counts": counts,
         "listed": [_here(each, number, queue, free) for number, each in enumerate(here, start=1)] if may_change else [],
         "may_change": may_change,
-        "may_pay": _may(request, study, Role.OWNER),
+        "may_pay": parts.may(request.user, study, role=Role.OWNER),
         "closed": study.status != Study.Status.LAUNCHED,
         "more_places": max(0, session.places - recruiting.places_of(study)),
     }
@@ -214,25 +195,30 @@ def _here(attendance: Attendance, number: int, queue: list[int], free: int) -> H
 
 @require_POST
 @of_study(role=Role.EDITOR)
+@of_session
 def start(request: HttpRequest, study: Study, session: Session) -> HttpResponse:
     """Start the session now."""
-    with transaction.atomic():
-        if services.start(session):
-            _record(request, study, Action.STARTED, session)
-            messages.success(request, _("Started: everyone who has a place begins now."))
-        else:
-            messages.warning(request, _("This session is not waiting for its start."))
-    return redirect("sessions:session", pk=study.pk, code=session.code)
+    done = _("Started: everyone who has a place begins now.")
+    return _end_wait(request, study, session, services.start, Action.STARTED, done)
 
 
 @require_POST
 @of_study(role=Role.EDITOR)
+@of_session
 def call_off(request: HttpRequest, study: Study, session: Session) -> HttpResponse:
     """Call the session off; those who wait are told."""
+    done = _("Called off: those who wait are told.")
+    return _end_wait(request, study, session, services.call_off, Action.STOPPED, done)
+
+
+def _end_wait(
+    request: HttpRequest, study: Study, session: Session, end: Callable[[Session], bool], action: Action, done: str
+) -> HttpResponse:
+    """End the wait of a session, record it and say so, unless it was not waiting."""
     with transaction.atomic():
-        if services.call_off(session):
-            _record(request, study, Action.STOPPED, session)
-            messages.success(request, _("Called off: those who wait are told."))
+        if end(session):
+            _record(request, study, action, session)
+            messages.success(request, done)
         else:
             messages.warning(request, _("This session is not waiting for its start."))
     return redirect("sessions:session", pk=study.pk, code=session.code)
@@ -240,6 +226,7 @@ def call_off(request: HttpRequest, study: Study, session: Session) -> HttpRespon
 
 @require_POST
 @of_study(role=Role.EDITOR)
+@of_session
 def free(request: HttpRequest, study: Study, session: Session) -> HttpResponse:
     """Free the place and seat of somebody who has not begun, such as on a computer that broke."""
     key = request.POST.get("attendance", "")
@@ -255,6 +242,7 @@ def free(request: HttpRequest, study: Study, session: Session) -> HttpResponse:
 @require_GET
 @never_cache
 @of_study()
+@of_session
 def projector(request: HttpRequest, study: Study, session: Session) -> HttpResponse:
     """Show the whole room how to join, how many have, and when it starts; nothing about anybody."""
     version = study.latest_version()
@@ -277,6 +265,7 @@ def projector(request: HttpRequest, study: Study, session: Session) -> HttpRespo
 @require_GET
 @never_cache
 @of_study()
+@of_session
 def results(request: HttpRequest, study: Study, session: Session) -> HttpResponse:
     """Show the room's results as figures."""
     context = {"study": study, "session": session, "figures": figures(session), "fewest": FEWEST_PEOPLE}
@@ -286,6 +275,7 @@ def results(request: HttpRequest, study: Study, session: Session) -> HttpRespons
 @require_POST
 @never_cache
 @of_study(role=Role.OWNER)
+@of_session
 def receipt_list(request: HttpRequest, study: Study, session: Session) -> HttpResponse:
     """Show the receipts to print; by POST, because lists of pay are recorded in the audit log."""
     with transaction.atomic():

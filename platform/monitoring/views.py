@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import wraps
 from typing import Any
 
 from django.contrib import admin, messages
@@ -28,31 +27,10 @@ from rights.admin import trail
 from rights.parts import user_of
 from rights.roles import Role
 from studies import recruiting
+from studies.admin.views import of_study, study_admin
 from studies.models import Study
 
 COLOURS = {"draft": "info", "launched": "success", "paused": "warning", "closed": "danger"}
-View = Callable[[HttpRequest, Study], HttpResponse]
-
-
-def _study_admin() -> Any:
-    """Return the study's own admin, which decides who may see and do what."""
-    return admin.site.get_model_admin(Study)
-
-
-def of_study(*, role: Role = Role.VIEWER) -> Callable[[View], Callable[..., HttpResponse]]:
-    """Decorator: pass the view the study in its URL, if the user has this role in it.
-
-    The study's own admin decides this, so that both pages agree.
-    """
-
-    def decorate(view: View) -> Callable[..., HttpResponse]:
-        @wraps(view)
-        def wrapper(request: HttpRequest, pk: int) -> HttpResponse:
-            return view(request, _study_admin().seen(request, str(pk), role=role))
-
-        return admin.site.admin_view(wrapper)
-
-    return decorate
 
 
 @require_GET
@@ -155,7 +133,7 @@ def _run(request: HttpRequest, study: Study, run: Callable[[Study], Any], action
     try:
         with transaction.atomic():
             details = run(study)
-            _study_admin().record_action(request, study, action, message, details)
+            study_admin().record_action(request, study, action, message, details)
     except services.NotDone as refused:
         messages.error(request, str(refused))
     else:
@@ -173,7 +151,7 @@ def _status_context(request: HttpRequest, study: Study) -> dict[str, Any]:
         "status": status_of(study, window),
         "window": window.key,
         "windows": [("hours", _("3 hours")), ("day", _("1 day")), ("weeks", _("3 weeks"))],
-        "may_change": _study_admin().has_change_permission(request, study),
+        "may_change": study_admin().has_change_permission(request, study),
         "most_characters": services.MAX_CHARACTERS,
         "longest_message": LONGEST_MESSAGE,
     }

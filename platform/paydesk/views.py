@@ -40,6 +40,7 @@ from rights import parts
 from rights.admin import trail
 from rights.roles import Role
 from studies.admin.acts import bound_form
+from studies.admin.views import View, of_study, study_admin
 from studies.costs import shown_costs
 from studies.models import Study
 
@@ -51,23 +52,21 @@ URGENT = (
     State.CONFIRMED, State.WRITTEN_OFF, State.ELSEWHERE,
 )  # fmt: skip
 """The states, in the order in which the page shows them."""
-View = Callable[..., HttpResponseBase]
 
 
-def of_study(*, role: Role = Role.VIEWER) -> Callable[[View], View]:
-    """Pass the view the study from its URL, if the user has this role in it; NotDone leads back to the pay page."""
+def pay_page(*, role: Role = Role.VIEWER) -> Callable[[View], View]:
+    """Decorator: `of_study`; NotDone leads back to the pay page."""
 
     def decorate(view: View) -> View:
         @wraps(view)
-        def wrapper(request: HttpRequest, pk: int, **kwargs: Any) -> HttpResponseBase:
-            study = _study_admin().seen(request, str(pk), role=role)
+        def wrapper(request: HttpRequest, study: Study, **kwargs: Any) -> HttpResponseBase:
             try:
                 return view(request, study, **kwargs)
             except NotDone as reason:
                 messages.error(request, str(reason))
                 return _back(request, study)
 
-        return admin.site.admin_view(wrapper)
+        return of_study(role=role)(wrapper)
 
     return decorate
 
@@ -77,7 +76,7 @@ def of_study(*, role: Role = Role.VIEWER) -> Callable[[View], View]:
 
 @require_GET
 @never_cache
-@of_study()
+@pay_page()
 def page(request: HttpRequest, study: Study) -> HttpResponse:
     """Show the sums and the rows of one state, without requests to recruiters and without changes."""
     counts = status.counts_of(study)
@@ -102,14 +101,14 @@ def page(request: HttpRequest, study: Study) -> HttpResponse:
         "listed": listed,
         "acts": [act for act in OPERATIONS.values() if any(act.applies(shown_row.row) for shown_row in listed)],
         "may_try": state in (State.DUE, State.APPROVED, State.FAILED),
-        "may_list": _may(request, study, Role.EDITOR),
+        "may_list": parts.may(request.user, study, role=Role.EDITOR),
     }
     return _page(request, study, "page", _("Pay"), context)
 
 
 @require_GET
 @never_cache
-@of_study()
+@pay_page()
 def row(request: HttpRequest, study: Study, uid: UUID) -> HttpResponse:
     """Show one row: how the amount was computed, and its journal."""
     ledger_row = get_object_or_404(status.rows_of(study).select_related("enrolment"), uid=uid)
@@ -124,7 +123,7 @@ def row(request: HttpRequest, study: Study, uid: UUID) -> HttpResponse:
 
 
 @require_POST
-@of_study(role=Role.EDITOR)
+@pay_page(role=Role.EDITOR)
 def finance(request: HttpRequest, study: Study) -> StreamingHttpResponse:
     """Return every row as a CSV file for accounting."""
     _record(request, study, Action.PAY_LISTED, "Downloaded the accounting export.")
@@ -138,7 +137,7 @@ def finance(request: HttpRequest, study: Study) -> StreamingHttpResponse:
 
 
 @require_POST
-@of_study(role=Role.OWNER)
+@pay_page(role=Role.OWNER)
 def ask(request: HttpRequest, study: Study) -> HttpResponse:
     """Show what an operation would do with the selected rows, without changing anything."""
     act = _act(request)
@@ -166,7 +165,7 @@ def ask(request: HttpRequest, study: Study) -> HttpResponse:
 
 
 @require_POST
-@of_study(role=Role.OWNER)
+@pay_page(role=Role.OWNER)
 def do(request: HttpRequest, study: Study) -> HttpResponse:
     """Apply the operation to all rows or none; rows no longer in the right state are left unchanged and counted."""
     act, keys, note = _act(request), _keys(request), _note(request)
@@ -194,7 +193,7 @@ def do(request: HttpRequest, study: Study) -> HttpResponse:
 
 @require_POST
 @never_cache
-@of_study(role=Role.OWNER)
+@pay_page(role=Role.OWNER)
 def try_out(request: HttpRequest, study: Study) -> HttpResponse:
     """Show the result of asking the recruiter what paying the selected rows would do; move no money, change no rows."""
     rows = _chosen(request, study)
@@ -222,7 +221,7 @@ def try_out(request: HttpRequest, study: Study) -> HttpResponse:
 
 
 @require_POST
-@of_study(role=Role.OWNER)
+@pay_page(role=Role.OWNER)
 def limit(request: HttpRequest, study: Study) -> HttpResponse:
     """Set the limit in one currency, fees included; an empty amount removes it."""
     currency, typed = request.POST.get("currency", ""), request.POST.get("most", "").strip()
@@ -238,7 +237,7 @@ def limit(request: HttpRequest, study: Study) -> HttpResponse:
 
 
 @require_POST
-@of_study(role=Role.OWNER)
+@pay_page(role=Role.OWNER)
 def resolve(request: HttpRequest, study: Study, uid: UUID) -> HttpResponse:
     """Record whether an unclear payment was made, after a user checked with the recruiter."""
     ledger_row = get_object_or_404(status.rows_of(study), uid=uid)
@@ -294,7 +293,7 @@ REJECTING = (
 
 @require_http_methods(["GET", "POST"])
 @never_cache
-@of_study(role=Role.OWNER)
+@pay_page(role=Role.OWNER)
 def reject(request: HttpRequest, study: Study, enrolment: int) -> HttpResponse:
     """Lead to where a person's work is rejected at their recruiter; if nowhere, ask for a reason and record it here."""
     ledger = status.rows_of(study).filter(enrolment=enrolment)
@@ -407,7 +406,7 @@ def _page(request: HttpRequest, study: Study, name: str, title: str, context: di
         "title": f"{title}: {study.title}",
         **_trail(study, name, title),
         "study": study,
-        "may_pay": _may(request, study, Role.OWNER),
+        "may_pay": parts.may(request.user, study, role=Role.OWNER),
         **context,
     }
     template = name if "/" in name else f"admin/paydesk/{name}.html"
@@ -420,18 +419,10 @@ def _trail(study: Study, name: str, title: str) -> dict[str, Any]:
     return trail(study, (_("Pay"), reverse("paydesk:page", args=[study.pk])), here=title)
 
 
-def _study_admin() -> Any:
-    return admin.site.get_model_admin(Study)
-
-
-def _may(request: HttpRequest, study: Study, role: Role) -> bool:
-    return bool(_study_admin()._allowed(request, study, role))
-
-
 def _record(
     request: HttpRequest, study: Study, action: Action, summary: str, details: dict[str, Any] | None = None
 ) -> None:
-    _study_admin().record_action(request, study, action, summary, details)
+    study_admin().record_action(request, study, action, summary, details)
 
 
 def _back(request: HttpRequest, study: Study) -> HttpResponse:

@@ -6,7 +6,6 @@ from typing import Any
 from urllib.parse import urljoin
 from uuid import UUID
 
-import segno
 from csp.constants import SELF
 from csp.decorators import csp_update
 from django.conf import settings
@@ -15,7 +14,6 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils.http import url_has_allowed_host_and_scheme
-from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_POST
@@ -29,6 +27,7 @@ from studies.admin.steps import AFTER
 from studies.admin.transcript import Transcript, transcript_of
 from studies.admin.viewer import Addresses, chosen_step, screen_page, sheets_of, step_context
 from studies.models import Study
+from studies.qr import qr_code
 
 SHARE_COMMAND = "make demo DEMO=--share"
 """How to start the demo so that phones in the same network reach it."""
@@ -42,7 +41,7 @@ def home(request: HttpRequest) -> HttpResponse:
     context = {
         "cards": cards(),
         "shared": settings.DEMO_SHARED_URL if local else "",
-        "qr": _qr_code(settings.DEMO_SHARED_URL) if local and settings.DEMO_SHARED_URL else "",
+        "qr": qr_code(settings.DEMO_SHARED_URL) if local and settings.DEMO_SHARED_URL else "",
         "model": watching.model_runs(),
         "local": local,
         "research": research.overview() if local else None,
@@ -83,19 +82,10 @@ def friend(request: HttpRequest, game: str) -> HttpResponse:
         "study": study,
         "link": link,
         "shared": shared,
-        "qr": _qr_code(link) if shared else "",
+        "qr": qr_code(link) if shared else "",
         "command": SHARE_COMMAND,
     }
     return render(request, "showcase/friend.html", context)
-
-
-def _qr_code(link: str) -> SafeString:
-    """Return a QR code as SVG. It is black on white in dark mode too: not every phone reads the inverse."""
-    return mark_safe(
-        segno.make(link, error="m").svg_inline(
-            scale=6, border=3, light="#fff", svgclass="qr", lineclass=None, omitsize=True
-        )
-    )
 
 
 # ---- watching ----------------------------------------------------------------------------------------------

@@ -4,10 +4,10 @@ from walking import views
 
 app_name = "walking"
 urlpatterns = [
-    path("admin/walk/<int:study_id>/", views.start, name="start"),
-    path("admin/walk/<int:study_id>/<int:cell>/", views.start, name="start"),
-    path("admin/walk/<int:study_id>/<int:cell>/<str:role>/", views.start, name="start"),
-    path("admin/walk-link/<int:study_id>/", views.change_link, name="change_link"),
+    path("admin/walk/<int:pk>/", views.start, name="start"),
+    path("admin/walk/<int:pk>/<int:cell>/", views.start, name="start"),
+    path("admin/walk/<int:pk>/<int:cell>/<str:role>/", views.start, name="start"),
+    path("admin/walk-link/<int:pk>/", views.change_link, name="change_link"),
     path("walk/<str:token>/", views.shared, name="shared"),
     path("walk/through/<str:key>/", views.walk, name="walk"),
     path("walk/through/<str:key>/stages/", views.stages, name="stages"),

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import wraps
 from typing import Any
 
 from csp.constants import SELF
 from csp.decorators import csp_update
-from django.contrib import admin, messages
+from django.contrib import messages
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
@@ -19,9 +18,10 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from audit.actions import Action
 from plans.reading import BadPlan
 from recruiters.addresses import counted
-from rights.admin import PartAdmin
+from rights import parts
 from rights.roles import Role
 from studies.admin.editing import signed_in
+from studies.admin.views import View, of_study, study_admin
 from studies.launching import draft_version
 from studies.models import Cell, Study
 from walking import services
@@ -33,38 +33,14 @@ MAX_LISTED = 200
 WINDOW_SECONDS, MAX_WALKS, MAX_JUMPS = 600, 60, 300
 """How many walks and jumps co-authors can begin from one IP address in this time."""
 _TOO_MANY = gettext_lazy("Too many walks from your network at the moment. Please try again in ten minutes.")
-View = Callable[..., HttpResponse]
-
-
-def _study_page() -> PartAdmin:
-    """Return the admin page of studies, which knows who may do what."""
-    page = admin.site.get_model_admin(Study)
-    assert isinstance(page, PartAdmin)
-    return page
-
-
-def of_study(role: Role) -> Callable[[View], View]:
-    """Pass the view the study from its URL, if the user has this role in it."""
-
-    def decorate(view: View) -> View:
-        def checked(request: HttpRequest, study_id: int, **chosen: Any) -> HttpResponse:
-            return view(request, _study_page().seen(request, str(study_id), role=role), **chosen)
-
-        @wraps(view)
-        def guarded(request: HttpRequest, study_id: int, **chosen: Any) -> HttpResponse:
-            return admin.site.admin_view(checked)(request, study_id, **chosen)
-
-        return guarded
-
-    return decorate
 
 
 @never_cache
 @require_http_methods(["GET", "POST"])
-@of_study(Role.VIEWER)
+@of_study()
 def start(request: HttpRequest, study: Study, cell: int = 1, role: str = "") -> HttpResponse:
     """Let a researcher choose a cell and a seat (GET), beginning with those of the URL, or begin a walk (POST)."""
-    may_change = _study_page()._allowed(request, study, Role.EDITOR)
+    may_change = parts.may(request.user, study, role=Role.EDITOR)
     if request.method == "POST":
         return _begin(request, study, real_models=may_change and "models" in request.POST)
     return _start_page(request, study, cell=cell, role=role, may_change=may_change)
@@ -84,11 +60,11 @@ def shared(request: HttpRequest, token: str) -> HttpResponse:
     return _start_page(request, link.study, link=link)
 
 
-@of_study(Role.EDITOR)
+@of_study(role=Role.EDITOR)
 @require_POST
 def change_link(request: HttpRequest, study: Study) -> HttpResponse:
     """Make the link for co-authors, or revoke it (`revoke`)."""
-    page = _study_page()
+    page = study_admin()
     with transaction.atomic():
         if "revoke" in request.POST:
             deleted, _rows = Link.objects.filter(study=study).delete()
