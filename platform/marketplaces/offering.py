@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from django.contrib import admin, messages
+from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import URLPattern, reverse
 from django.utils.translation import gettext as _
@@ -62,7 +63,10 @@ class OfferAdmin(Desk, ReadOnlyAdmin):
         return [target.status_label, *(f"{title}: {value}" for title, value in facts)]
 
     def change_view(self, request: HttpRequest, object_id: str, *_form: Any, **_more: Any) -> HttpResponse:
-        return HttpResponseRedirect(self.back_of(self.seen(request, object_id)))
+        offer = self.seen(request, object_id)
+        if request.method not in ("GET", "HEAD"):
+            raise PermissionDenied
+        return HttpResponseRedirect(self.back_of(offer))
 
     # ---- a study's pages -------------------------------------------------------------------------------
 

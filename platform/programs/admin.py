@@ -41,8 +41,7 @@ class ProgramAdmin(PartAdmin):
     # ---- rights: a program belongs to its owner, not to a study --------------------------------------------
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
-        programs = Program.objects.all()
-        return programs if request.user.is_superuser else programs.filter(owner=request.user.pk)
+        return Program.seen_by(request.user)
 
     def _allowed(self, request: HttpRequest, obj: Model | None, role: Role) -> bool:
         user = request.user

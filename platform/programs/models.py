@@ -43,6 +43,12 @@ class Program(models.Model):
     def __str__(self) -> str:
         return self.name
 
+    @classmethod
+    def seen_by(cls, user: Any) -> models.QuerySet[Program]:
+        """Return the programs that a user may see: superusers all, others their own."""
+        programs = cls.objects.all()
+        return programs if user.is_superuser else programs.filter(owner=user.pk)
+
 
 class ProgramTurn(models.Model):
     """One turn that a program is asked about, until it has given a legal move, used up its tries or its time.

@@ -59,7 +59,7 @@ class PlanEditing(WhatModelsAreTold):
         context = {**self.admin_site.each_context(request), "opts": self.opts, "title": _("New collection")}
         if begun := _begun(request):
             slug, document = begun
-            context["editor"] = self._editor_data(slug, document)
+            context["editor"] = self._editor_data(request.user, slug, document)
             return TemplateResponse(request, "admin/collecting/collection/plan_editor.html", context)
         context |= {
             "games": games_offered(),
@@ -67,10 +67,10 @@ class PlanEditing(WhatModelsAreTold):
         }
         return TemplateResponse(request, "admin/collecting/collection/begin.html", context)
 
-    def _editor_data(self, slug: str, document: Document) -> dict[str, Any]:
+    def _editor_data(self, user: Any, slug: str, document: Document) -> dict[str, Any]:
         names = ("check", "save", "text", "read")
         return {
-            **data_of_any(),
+            **data_of_any(user),
             "kind": "collection",
             "plan": document,
             "edit": 0,

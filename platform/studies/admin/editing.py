@@ -93,10 +93,12 @@ def _text_of(file: Any) -> str:
 # ---- what the page needs -----------------------------------------------------------------------------------------
 
 
-def editor_data(study: Study, document: Document, *, may_change: bool, urls: Mapping[str, str]) -> dict[str, Any]:
+def editor_data(
+    study: Study, document: Document, *, user: Any, may_change: bool, urls: Mapping[str, str]
+) -> dict[str, Any]:
     """Return what the editor's scripts need."""
     return {
-        **data_of_any(),
+        **data_of_any(user),
         "plan": document,
         "edit": study.edit,
         "slug": study.slug,
@@ -112,10 +114,10 @@ def editor_data(study: Study, document: Document, *, may_change: bool, urls: Map
     }
 
 
-def data_of_any() -> dict[str, Any]:
-    """Return what the editor's scripts need whatever is planned."""
+def data_of_any(user: Any) -> dict[str, Any]:
+    """Return what the editor's scripts need whatever is planned; a user is offered the programs that they may see."""
     endpoints = [{"name": name, "title": title, "models": priced_models(name)} for name, title in usable_endpoints()]
-    programs = list(Program.objects.filter(enabled=True).values_list("name", flat=True))
+    programs = list(Program.seen_by(user).filter(enabled=True).values_list("name", flat=True))
     return {"endpoints": endpoints, "programs": programs, "words": words(), "answer": {}}
 
 
@@ -270,7 +272,7 @@ class PlanEditing(MembersPage):
         may_change = self.has_change_permission(request, study)
         earlier = study.drafts.filter(edit=_whole(request.GET.get("edit"))).first() if may_change else None
         document = earlier.document if earlier is not None else study.draft
-        data = editor_data(study, document, may_change=may_change, urls=self.editor_urls(study))
+        data = editor_data(study, document, user=request.user, may_change=may_change, urls=self.editor_urls(study))
         if may_change and study.entry == Study.Entry.CODES:
             data["notes"] = {"entry": _("Personal codes are created on this page, below the plan.")}
         return {"editor": data, "earlier": earlier, "may_change": may_change}
