@@ -18,18 +18,22 @@ class ConfigApp(AppConfig):
     def ready(self) -> None:
         from config import celery  # noqa: F401  (tasks are sent through its app)
 
-        for code in LANGUAGES:
-            catalogue = trans_real.translation(code)
-            if code != SOURCE:
-                catalogue.merge(translations(code))
-            _remember(catalogue)
+        trans_real.DjangoTranslation = Translation  # type: ignore[misc]
         connect()
 
 
-def _remember(catalogue: Any) -> None:
-    """Look up each sentence once: a page needs a hundred, and a sentence that is not there is sought in every part."""
-    catalogue.gettext = lru_cache(maxsize=8192)(catalogue.gettext)
-    catalogue.ngettext = lru_cache(maxsize=8192)(catalogue.ngettext)
+class Translation(trans_real.DjangoTranslation):
+    """Django's translations into a language, and ours, read when somebody first needs them.
+
+    Each sentence is looked up once: a page needs a hundred, and one that is not there is sought in every part.
+    """
+
+    def __init__(self, language: str, *arguments: Any, **options: Any) -> None:
+        super().__init__(language, *arguments, **options)
+        if language in LANGUAGES and language != SOURCE:
+            self.merge(translations(language))
+        self.gettext = lru_cache(maxsize=8192)(self.gettext)  # type: ignore[method-assign]
+        self.ngettext = lru_cache(maxsize=8192)(self.ngettext)  # type: ignore[method-assign]
 
 
 def connect() -> None:
