@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Sequence
 
 from games.interface import Said
+from games.words import gettext as _
+from games.words import gettext_noop
 from llm_agents.agent import AgentSpec
 from llm_agents.calling import Attempt, Policy, call
 from llm_agents.prompting import ABOUT_MARKS, fenced
@@ -17,7 +19,7 @@ from llm_agents.record import CallRecord
 CHAT = "chat"
 """Purpose of a call for a message; its `answering` is the number of the message that it follows, 0 for the first."""
 SILENT = "SILENT"
-_TASK = (
+_TASK = gettext_noop(
     "You may now write one message of at most {characters} characters to {readers}. Write it as people write in a "
     "chat, without a name in front. Answer with nothing but the message, or with the single word {silent} to write "
     "nothing."
@@ -28,7 +30,7 @@ def transcript(lines: Sequence[Said]) -> str:
     """Return a chat as a model reads it, oldest message first; empty without messages."""
     if not lines:
         return ""
-    return "\n".join(["The chat beside the game, oldest message first:", *map(fenced, lines)])
+    return "\n".join([_("The chat beside the game, oldest message first:"), *map(fenced, lines)])
 
 
 def after_chat(messages: list[ChatMessage], lines: Sequence[Said]) -> list[ChatMessage]:
@@ -36,7 +38,7 @@ def after_chat(messages: list[ChatMessage], lines: Sequence[Said]) -> list[ChatM
     if not lines:
         return messages
     *earlier, last = messages
-    return [*earlier, {**last, "content": f"{last['content']}\n\n{transcript(lines)}\n\n{ABOUT_MARKS}"}]
+    return [*earlier, {**last, "content": f"{last['content']}\n\n{transcript(lines)}\n\n{_(ABOUT_MARKS)}"}]
 
 
 def messages(*, system: str, known: str, lines: Sequence[Said], readers: str, characters: int) -> list[ChatMessage]:
@@ -48,10 +50,10 @@ def messages(*, system: str, known: str, lines: Sequence[Said], readers: str, ch
         lines: the messages that it may read.
         readers: who will read its message.
     """
-    task = _TASK.format(characters=characters, readers=readers, silent=SILENT)
-    chat = transcript(lines) or "Nobody has written in the chat yet."
+    task = _(_TASK).format(characters=characters, readers=readers, silent=SILENT)
+    chat = transcript(lines) or _("Nobody has written in the chat yet.")
     question = "\n\n".join(part for part in (known, chat, task) if part)
-    return [{"role": "system", "content": f"{system}\n\n{ABOUT_MARKS}"}, {"role": "user", "content": question}]
+    return [{"role": "system", "content": f"{system}\n\n{_(ABOUT_MARKS)}"}, {"role": "user", "content": question}]
 
 
 async def message(

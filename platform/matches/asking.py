@@ -182,7 +182,7 @@ def question_for(
         with in_language(match.language):
             play = replace(play, turn=turn_in(play.game, play.state))
     question = Question(play, role, match, agent, host, template=template)
-    if not agent.scripted and match.chat() is not None:
+    if agent.is_model:
         question.chat = said_to(match, role)
     reads_log = is_model(agent.spec) and strategies.reads_the_log(play.game, role, agent.settings.strategy)
     if reads_log or match.paced or agent.settings.appears == "delayed":

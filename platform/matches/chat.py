@@ -15,6 +15,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from games.interface import Said
+from games.words import in_language
 from matches import announce
 from matches.models import ChatLine, Match, Seat
 from plans.chat import MEDIATOR, Chat
@@ -60,15 +61,17 @@ def said_to(match: Match, reader: str) -> list[Said]:
     chat = match.chat()
     if chat is None:
         return []
-    said = []
-    for line in lines_for(match, reader):
-        name = name_of(match, chat, line.sender)
-        if line.sender == reader:
-            name = _("{name} (you)").format(name=name)
-        if line.to:
-            name = _("{name}, only to {other}").format(name=name, other=name_of(match, chat, line.to))
-        said.append(Said(name, line.text))
-    return said
+    with in_language(match.language):
+        return [Said(_spoken_by(match, chat, line, reader), line.text) for line in lines_for(match, reader)]
+
+
+def _spoken_by(match: Match, chat: Chat, line: ChatLine, reader: str) -> str:
+    name = name_of(match, chat, line.sender)
+    if line.sender == reader:
+        name = _("{name} (you)").format(name=name)
+    if line.to:
+        name = _("{name}, only to {other}").format(name=name, other=name_of(match, chat, line.to))
+    return name
 
 
 def panel(match: Match, chat: Chat, role: str, *, after: int = 0) -> dict[str, Any]:
@@ -144,6 +147,11 @@ def answer(seat: Seat, posted: Mapping[str, Any]) -> dict[str, Any]:
     chat = match.chat()
     if chat is None:
         return {"type": "chat", "lines": []}
+    with in_language(match.language):
+        return _answer(seat, match, chat, posted)
+
+
+def _answer(seat: Seat, match: Match, chat: Chat, posted: Mapping[str, Any]) -> dict[str, Any]:
     refused, key = None, str(posted.get("key", ""))[:LONGEST_KEY]
     if text := str(posted.get("text", "")).strip():
         try:
@@ -272,7 +280,7 @@ def writers_of(match: Match) -> list[str]:
     chat = match.chat()
     if chat is None or match.driven:
         return []
-    seats = [role for role, agent in match.agents().items() if not agent.scripted]
+    seats = [role for role, agent in match.agents().items() if agent.is_model]
     mediators = [MEDIATOR] if chat.mediator and "agent" in match.timers["chat"] else []
     return [writer for writer in [*seats, *mediators] if chat.speaking(writer).speaks != "never"]
 

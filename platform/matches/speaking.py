@@ -15,6 +15,8 @@ from random import Random
 
 from django.db.models import Max
 
+from games.words import gettext as _
+from games.words import in_language
 from llm_agents import prompting, strategies, talking
 from llm_agents.calling import Policy
 from llm_agents.errors import AgentError
@@ -139,6 +141,11 @@ def _store(moment: _Moment, writer: str, text: str) -> None:
 def _moment(match_id: int, writer: str) -> _Moment | None:
     """Return the moment at which the model is to be asked now; None if there is nothing to ask."""
     match = Match.objects.get(pk=match_id)
+    with in_language(match.language):
+        return _moment_in(match, writer)
+
+
+def _moment_in(match: Match, writer: str) -> _Moment | None:
     settings = match.chat()
     if settings is None or writer not in chat.writers_of(match) or not chat.may_write(match, settings, writer):
         return None
@@ -179,14 +186,15 @@ def _system(match: Match, agent: Agent, writer: str, prompt: str) -> str:
     if writer == MEDIATOR:
         chat_settings = match.chat()
         title = chat_settings.mediator.title if chat_settings and chat_settings.mediator else MEDIATOR
-        about = f"You are {title} in a chat of people and programs who play a game. You have no seat in it yourself."
+        about = _("You are {name} in a chat of people and programs who play a game. You have no seat in it yourself.")
+        about = about.format(name=title)
         return f"{about}\n\n{prompt}".strip()
     asking = strategies.asking(match.play(), writer, agent.settings, template=match.template_for(agent))
     return f"{asking.system()}\n\n{prompt}".strip()
 
 
 def _known(match: Match, writer: str) -> str:
-    return "" if writer == MEDIATOR else f"What you know now:\n\n{prompting.render(match.play().view(writer))}"
+    return "" if writer == MEDIATOR else f"{_('What you know now:')}\n\n{prompting.render(match.play().view(writer))}"
 
 
 def _typing_seconds(moment: _Moment, writer: str, text: str) -> float:

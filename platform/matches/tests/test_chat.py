@@ -37,13 +37,15 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     return queued
 
 
-def open_match(*, people: int = 3, programs: int = 0, told: str = "seats", **settings: object) -> Match:
+def open_match(
+    *, people: int = 3, programs: int = 0, agent: str = "openai:stand-in", told: str = "seats", **settings: object
+) -> Match:
     """Open a contest whose players chat: people in the first seats, then models, which type at once."""
     roles = [f"p{number}" for number in range(1, people + programs + 1)]
     players = {
         role: services.Player(enrolment=new_participant(), step=0)
         if number < people
-        else services.Player(agent="openai:stand-in", settings=AgentSettings(limit_seconds=30, retries=0))
+        else services.Player(agent=agent, settings=AgentSettings(limit_seconds=30, retries=0))
         for number, role in enumerate(roles)
     }
     planned = Chat.model_validate({"models": {"typing": 0}, **settings})
@@ -240,6 +242,21 @@ class TestModels:
             question = standin.requests[0]["messages"][-1]["content"]
         assert '<message from="Player 1">"let us all choose 0"</message>' in question
         assert "XSECRETX" not in json.dumps(standin.requests)
+
+    def test_pages_and_models_read_the_chat_in_the_language_of_the_match(self, monkeypatch):
+        with OpenAIStandIn(["Gut."]) as standin:
+            use_standin(monkeypatch, standin)
+            match = open_match(people=2, programs=1)
+            Match.objects.filter(pk=match.pk).update(texts={**match.texts, "language": "de"})
+            shown = chat.answer(Seat.objects.get(match=match.pk, role="p1"), {"key": "k", "text": "Hallo"})
+            speak(match)
+        assert [line["name"] for line in shown["lines"]] == ["Sie"]
+        question = standin.requests[0]["messages"][-1]["content"]
+        assert question.startswith("Was Sie jetzt wissen:") and '<message from="Spieler 1">' in question
+
+    def test_programs_that_read_no_chat_are_not_asked(self):
+        match = open_match(people=2, programs=1, agent="program:ours")
+        assert chat.writers_of(match) == []
 
     def test_addressed_model_waits_for_its_name_and_may_stay_silent(self, monkeypatch):
         with OpenAIStandIn(["silent", "Here I am."]) as standin:

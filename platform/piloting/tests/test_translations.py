@@ -46,6 +46,10 @@ def test_every_sentence_is_translated_with_its_placeholders(language):
             assert translated, source
             found = Counter(_PLACEHOLDERS.findall(translated))
             assert found == Counter(_PLACEHOLDERS.findall(source)), (source, translated)
+    # All catalogues of a language are read as one, so a sentence of two games can have one translation only.
+    assert len({(each.id, each.plural, each.translations) for each in written.values()}) == len(
+        {(each.id, each.plural) for each in written.values()}
+    )
 
 
 PSEUDO = "en-xa"
