@@ -1,8 +1,8 @@
 """Run the test groups, two at a time, each in its own pytest, and add up their results.
 
 Groups are needed because sync Playwright leaves an event loop behind, and because the services tests run on
-PostgreSQL. Browsers, services and oTree mostly wait: a second group and a third process fill two cores. A group of
-few files collects only those, unless the arguments name paths.
+PostgreSQL. Browsers, services and oTree mostly wait, so that a second group fills the cores. A group of few files
+collects only those, unless the arguments name paths.
 
 Usage: tests.py [--all | --rest] [--lint] [--minutes NUMBER] [pytest arguments]
   (neither)  the quick tests: what guards every change
@@ -64,9 +64,7 @@ class Group:
 
 
 GROUPS = (
-    Group(
-        "all but the browser, on SQLite", "not browser and not otree and (not services or both)", options=("-n", "3")
-    ),
+    Group("all but the browser, on SQLite", "not browser and not otree and (not services or both)"),
     Group("browser", "browser and not otree and not faults", options=(), mark="browser"),
     Group(
         "concurrency, channels and workers, on PostgreSQL",
