@@ -11,6 +11,7 @@ import json
 import os
 import re
 from collections.abc import Iterable, Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -82,6 +83,7 @@ Found = dict[tuple[str, str], None]
 """(sentence, plural or "") in their order."""
 
 
+@cache
 def catalogues() -> dict[Path, Found]:
     """Return the sentences of each catalogue, by the folder that holds its files."""
     found: dict[Path, Found] = {ROOT / "locale": {}}

@@ -13,6 +13,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from llm_agents.standins import OpenAIStandIn
 from studies.tests import kit
+from tests import walking
 from tests.accessibility import violation_lines, violations
 from tests.photographs import DESKTOP, PHONE, photograph
 
@@ -163,3 +164,33 @@ def test_no_message_is_lost_or_doubled_although_the_web_server_is_killed(stack, 
             expect(page.locator("#chat .said")).to_have_text([text for _sender, text in stored])
     assert sorted(text for sender, text in stored if sender != "p4") == sorted(sent)
     assert ["p4", "I read that."] in stored
+
+
+@pytest.mark.slow
+def test_a_chat_without_a_game_is_readable_and_leads_on(stack, opened: OpenPage):
+    talk = {
+        "stage": "chat", "name": "talk", "topic": "Agree on a number from 1 to 9.",
+        "seats": {"p1": "person", "p2": "quiet"}, "chat": {"seconds": 600},
+    }  # fmt: skip
+    game = {
+        "stage": "game", "name": "deal", "game": "bargaining", "config": {"rounds": 1}, "code_word": None,
+        "seats": {"alice": "person", "bob": "fair"},
+    }  # fmt: skip
+    plan = {
+        "format": "parley-study", "version": 1, "title": "Talking", "entry": {"via": "open"},
+        "agents": {"fair": {"script": "fair"}, "quiet": {"script": "random"}},
+        "journey": [{"stage": "consent"}, talk, game],
+    }  # fmt: skip
+    slug = stack.launch_study({"slug": "only-talk", "plan": plan})
+    page = opened(stack.arrive(slug))
+    walking.consent_and_name(page)
+    expect(page.locator("header.top")).to_contain_text("Step 3 of 5: Chat")
+    expect(page.locator("#screen")).to_contain_text("Agree on a number from 1 to 9.")
+    say(page, "Seven?")
+    expect(page.locator("#chat li")).to_contain_text("Seven?")
+    photograph(page, "chat without a game")
+    assert not violation_lines(violations(page), "chat without a game")
+    page.locator("#chat > summary").click()  # which folds it
+    page.get_by_role("button", name="I am ready to go on").click()
+    walking.press_continue(page)
+    expect(page.get_by_role("heading", level=1)).to_have_text("How the game works")

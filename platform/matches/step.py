@@ -8,6 +8,7 @@ from typing import Any
 
 from django.db import models, transaction
 from django.utils import timezone
+from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
 from games import registry
@@ -36,11 +37,14 @@ class MatchStep(Step):
     """
 
     kind = "match"
-    title = _("The game")
     template = "participants/match.html"
     state = State.PLAYING
     shows_result = True
     _seat: Seat | None = None
+
+    @property
+    def title(self) -> Promise:
+        return _("Chat") if self.step.get("game") == registry.CONVERSATION else _("The game")
 
     def seat(self) -> Seat | None:
         """Return the participant's seat with its match, as of the start of this request."""
