@@ -10,7 +10,7 @@ from typing import Any
 
 from django.contrib import admin, messages
 from django.db import transaction
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
 from django.template.response import TemplateResponse
 from django.urls import reverse
@@ -39,7 +39,7 @@ def of_session(view: View) -> View:
     """Decorator: pass the view the study's session with the code in its URL."""
 
     @wraps(view)
-    def wrapper(request: HttpRequest, study: Study, code: str) -> HttpResponse:
+    def wrapper(request: HttpRequest, study: Study, code: str) -> HttpResponseBase:
         return view(request, study, get_object_or_404(study.sessions, code=code))
 
     return wrapper
@@ -253,7 +253,7 @@ def projector(request: HttpRequest, study: Study, session: Session) -> HttpRespo
             **_entry(request, session),
             "study": study,
             "session": session,
-            "heading": version.shown_title if version and version.shown_title else _("Join the session"),
+            "heading": version.shown_title if version else _("Join the session"),
             "starts": _starts(session) if session.starts_at else "",
             "counts": _counts(session),
             "at": timezone.now(),

@@ -81,7 +81,7 @@ def _waiting_room(
 ) -> HttpResponse:
     version = study.latest_version()
     context = {
-        "title": version.shown_title if version and version.shown_title else UNTITLED,
+        "title": version.shown_title if version else UNTITLED,
         "session": session,
         "starts": times.told(session.starts_at, session.time_zone) if session.starts_at else "",
         "attendance": attendance,

@@ -48,7 +48,7 @@ def session(request: HttpRequest, code: str) -> HttpResponse:
     taken = set(found.attendances.filter(left_at=None).values_list("label", flat=True))
     version = study.latest_version()
     context = {
-        "title": version.shown_title if version and version.shown_title else UNTITLED,
+        "title": version.shown_title if version else UNTITLED,
         "seats": [(label, label in taken) for label in found.labels],
         "taken": request.GET.get("taken", "") if request.GET.get("taken") in taken else "",
     }

@@ -9,7 +9,7 @@ from csp.constants import SELF
 from csp.decorators import csp_update
 from django.contrib import messages
 from django.db import transaction
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext_lazy
 from django.views.decorators.cache import never_cache
@@ -147,7 +147,7 @@ def of_walk(view: View) -> View:
     """Pass the view the walk from its URL; one that is over gets a page that says so."""
 
     @wraps(view)
-    def checked(request: HttpRequest, key: str) -> HttpResponse:
+    def checked(request: HttpRequest, key: str) -> HttpResponseBase:
         found = Walk.objects.select_related("study", "enrolment", "link").filter(key=key).first()
         if found is None or found.enrolment is None:
             return render(request, "walking/gone.html", status=404)
