@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from functools import partialmethod
 from typing import Any
 
 from django import forms
-from django.contrib import admin, messages
+from django.contrib import admin
 from django.db import transaction
-from django.db.models import QuerySet
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
-from django.template.response import TemplateResponse
-from django.urls import URLPattern, path, reverse
+from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
-from django.views.decorators.http import require_POST
 from unfold.decorators import display
 from unfold.widgets import UnfoldAdminCheckboxSelectMultipleWidget, UnfoldAdminSelectWidget
 
@@ -24,7 +19,7 @@ from api import tokens
 from api.models import Scope, Token
 from audit.actions import Action
 from rights import parts
-from rights.admin import PartAdmin
+from rights.admin import NO_STORE, PartAdmin, at
 from rights.roles import Role
 from studies.admin.records import StudyFilter
 from studies.models import Study
@@ -34,7 +29,7 @@ STATE_COLOURS = {"valid": "success", "expired": "warning", "revoked": "danger"}
 
 
 class TokenForm(forms.ModelForm):
-    """The form for a new token: study, program, scopes and lifetime."""
+    """The form for a new token."""
 
     scopes = forms.MultipleChoiceField(
         label=gettext_lazy("It may"), choices=Scope.choices, widget=UnfoldAdminCheckboxSelectMultipleWidget
@@ -46,12 +41,6 @@ class TokenForm(forms.ModelForm):
     class Meta:
         model = Token
         fields = ("study", "name")
-
-    def __init__(self, *args: Any, studies: QuerySet[Study], **kwargs: Any):
-        super().__init__(*args, **kwargs)
-        study = self.fields["study"]
-        assert isinstance(study, forms.ModelChoiceField)
-        study.queryset = studies
 
 
 class TokenOfStudy(StudyFilter):
@@ -83,11 +72,12 @@ class TokenAdmin(PartAdmin):
     # ---- creating a token ----------------------------------------------------------------------------------
 
     def get_form(self, request: HttpRequest, obj: Token | None = None, change: bool = False, **kwargs: Any) -> Any:
-        if obj is not None:
-            return super().get_form(request, obj, change=change, **kwargs)
-        form = super().get_form(request, obj, change=change, **{**kwargs, "form": TokenForm, "fields": None})
+        options = {**kwargs, "form": TokenForm, "fields": None} if obj is None else kwargs
+        return super().get_form(request, obj, change=change, **options)
+
+    def formfield_for_foreignkey(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
         studies = parts.visible(request.user, Study.objects.order_by("draft__title"), role=Role.OWNER)
-        return type("TokenForm", (form,), {"__init__": partialmethod(form.__init__, studies=studies)})
+        return super().formfield_for_foreignkey(db_field, request, queryset=studies, **kwargs)
 
     def get_fieldsets(self, request: HttpRequest, obj: Token | None = None) -> Any:
         if obj is None:
@@ -114,39 +104,28 @@ class TokenAdmin(PartAdmin):
     def response_add(self, request: HttpRequest, obj: Token, post_url_continue: str | None = None) -> HttpResponse:
         """Return the only page that shows the secret; no message, session or URL contains it."""
         context = {
-            **self.admin_site.each_context(request),
-            "opts": self.opts,
-            "title": _("Token “{name}” created").format(name=obj.name),
             "notice": _(
                 "Copy the token now: it is not stored and will not be shown again. Anyone who has it can use its "
                 "permissions, so keep it as secret as a password."
             ),
             "secret": vars(request)["issued_secret"],
             "command": f'curl -H "Authorization: Bearer TOKEN" {request.build_absolute_uri("/api/v1/")}studies',
-            "back": reverse("admin:api_token_changelist"),
+            "back": self.address("changelist"),
             "back_title": _("All tokens"),
         }
-        response = TemplateResponse(request, "admin/parley_secret.html", context)
-        response["Cache-Control"] = "no-store"
-        return response
+        title = _("Token “{name}” created").format(name=obj.name)
+        return self.page(request, "admin/parley_secret.html", title, context, headers=NO_STORE)
 
     # ---- permissions and revoking --------------------------------------------------------------------
 
-    def changeform_view(
-        self, request: HttpRequest, object_id: str | None = None, form_url: str = "", extra_context: Any = None
-    ) -> HttpResponse:
-        token = self.get_object(request, object_id) if object_id else None
-        context = {"show_save_and_add_another": False, "show_save_and_continue": False, **(extra_context or {})}
-        if token is not None:
-            may_change = self._allowed(request, token, Role.OWNER)
-            expired = token.revoked_at is None and token.expired()
-            context |= {
-                "token": token,
-                "may_revoke": may_change and token.revoked_at is None,
-                "expired": expired,
-                "show_save": False,
-            }
-        return super().changeform_view(request, object_id, form_url, context)
+    def form_context(self, request: HttpRequest, obj: Token | None) -> dict[str, Any]:
+        context = {"show_save_and_add_another": False, "show_save_and_continue": False}
+        if obj is None:
+            return context
+        valid = obj.revoked_at is None
+        may_revoke = valid and self._allowed(request, obj, Role.OWNER)
+        shown = {"token": obj, "may_revoke": may_revoke, "expired": valid and obj.expired(), "show_save": False}
+        return {**context, **shown}
 
     def has_delete_permission(self, request: HttpRequest, obj: Token | None = None) -> bool:
         """Return False: tokens are revoked, not deleted, so that the history can name them."""
@@ -156,14 +135,7 @@ class TokenAdmin(PartAdmin):
         """Return False for a single token: tokens cannot be edited, but owners may revoke them."""
         return obj is None and super().has_change_permission(request, obj)
 
-    def get_urls(self) -> list[URLPattern]:
-        revoke = path(
-            "<path:object_id>/revoke/",
-            self.admin_site.admin_view(require_POST(self.revoke)),
-            name="api_token_revoke",
-        )
-        return [revoke, *super().get_urls()]
-
+    @at("<path:object_id>/revoke/", "POST")
     def revoke(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """Revoke the token."""
         token = self.seen(request, object_id, role=Role.OWNER)
@@ -171,5 +143,4 @@ class TokenAdmin(PartAdmin):
             if tokens.revoke(token):
                 self.record_action(request, token, Action.REVOKED, "Revoked.")
         message = _("“{name}” has been revoked.").format(name=token.name)
-        self.message_user(request, message, messages.SUCCESS)
-        return HttpResponseRedirect(reverse("admin:api_token_change", args=[token.pk]))
+        return self.leave_to(request, self.address("change", token.pk), message)

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from django import forms
 from django.contrib import admin, messages
 from django.core.validators import RegexValidator
 from django.db.models import QuerySet
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
-from django.urls import URLPattern, path, reverse
+from django.http import HttpRequest, HttpResponse
+from django.urls import reverse
 from django.utils.decorators import method_decorator
 from django.utils.formats import date_format
 from django.utils.html import format_html, format_html_join
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.debug import sensitive_post_parameters, sensitive_variables
-from django.views.decorators.http import require_POST
 from unfold.decorators import display
 from unfold.widgets import UnfoldAdminPasswordWidget
 
@@ -32,7 +31,7 @@ from participants.admin import ReadOnlyAdmin
 from payouts.models import LedgerRow
 from recruiters.models import Identity
 from rights import parts
-from rights.admin import MembersPage, PartAdmin
+from rights.admin import MembersPage, PartAdmin, at
 from rights.roles import Role
 from studies.acts import Act
 from studies.models import Study
@@ -97,6 +96,7 @@ class AccountForm(forms.ModelForm):
 
 
 @admin.register(Account)
+@method_decorator(sensitive_post_parameters(), name="changeform_view")
 class AccountAdmin(MembersPage):
     """List of marketplace accounts. Editors recruit and pay with an account; only owners change it."""
 
@@ -129,11 +129,7 @@ class AccountAdmin(MembersPage):
 
     def get_form(self, request: HttpRequest, obj: Account | None = None, change: bool = False, **kwargs: Any) -> Any:
         """Return the form class; the form itself adds the fields for the marketplace's credentials."""
-        fields = (
-            None if kwargs.get("fields") is None else [f for f in kwargs["fields"] if not f.startswith(_CREDENTIAL)]
-        )
-        if fields is None:
-            fields = ["title", "kind", "place", "address"]
+        fields = [name for name in kwargs.get("fields") or _FIELDS if not name.startswith(_CREDENTIAL)]
         return super().get_form(request, obj, change=change, **{**kwargs, "fields": fields})
 
     def get_readonly_fields(self, request: HttpRequest, obj: Account | None = None) -> list[str]:
@@ -144,16 +140,8 @@ class AccountAdmin(MembersPage):
             return []
         return ["kind", "place", "address"] if obj.recruitments.exists() else ["kind"]
 
-    @method_decorator(sensitive_post_parameters())
-    def changeform_view(
-        self, request: HttpRequest, object_id: str | None = None, form_url: str = "", extra_context: Any = None
-    ) -> HttpResponse:
-        account = self.get_object(request, object_id) if object_id else None
-        account_context = {
-            "account": account,
-            "may_try": account is not None and self._allowed(request, account, Role.EDITOR),
-        }
-        return super().changeform_view(request, object_id, form_url, {**(extra_context or {}), **account_context})
+    def form_context(self, request: HttpRequest, obj: Account | None) -> dict[str, Any]:
+        return {"account": obj, "may_try": obj is not None and self._allowed(request, obj, Role.EDITOR)}
 
     @sensitive_variables()
     def save_model(self, request: HttpRequest, obj: Account, form: Any, change: bool) -> None:
@@ -166,13 +154,10 @@ class AccountAdmin(MembersPage):
 
     def response_add(self, request: HttpRequest, obj: Account, post_url_continue: str | None = None) -> HttpResponse:
         """Redirect to the page where the account's credentials are entered."""
-        self.message_user(request, _("Now enter the account's credentials and test the connection."), messages.INFO)
-        return HttpResponseRedirect(reverse("admin:marketplaces_account_change", args=[obj.pk]))
+        message = _("Now enter the account's credentials and test the connection.")
+        return self.leave_to(request, self.address("change", obj.pk), message, messages.INFO)
 
-    def get_urls(self) -> list[URLPattern]:
-        view = self.admin_site.admin_view(require_POST(self.test_connection))
-        return [path("<path:object_id>/try/", view, name="marketplaces_account_try"), *super().get_urls()]
-
+    @at("<path:object_id>/try/", "POST", name="try")
     def test_connection(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """Send one request to the marketplace's API that changes nothing there."""
         account = self.seen(request, object_id, role=Role.EDITOR)
@@ -181,8 +166,7 @@ class AccountAdmin(MembersPage):
         except MarketplaceError as error:
             message, level = str(error), messages.ERROR
         self.record_action(request, account, Action.TRIED, message, {"answered": level == messages.SUCCESS})
-        self.message_user(request, message, level)
-        return HttpResponseRedirect(reverse("admin:marketplaces_account_change", args=[account.pk]))
+        return self.leave_to(request, self.address("change", account.pk), message, level)
 
 
 class RecruitmentForm(forms.ModelForm):
@@ -252,30 +236,18 @@ class RecruitmentAdmin(PartAdmin):
         }
         return super().formfield_for_foreignkey(db_field, request, queryset=choices[db_field.name], **kwargs)
 
-    def changeform_view(
-        self, request: HttpRequest, object_id: str | None = None, form_url: str = "", extra_context: Any = None
-    ) -> HttpResponse:
-        recruitment = self.get_object(request, object_id) if object_id else None
-        recruitment_context = {
-            "recruitment": recruitment,
-            "may_ask": recruitment is not None and self._allowed(request, recruitment, Role.EDITOR),
-        }
-        return super().changeform_view(request, object_id, form_url, {**(extra_context or {}), **recruitment_context})
+    def form_context(self, request: HttpRequest, obj: Recruitment | None) -> dict[str, Any]:
+        return {"recruitment": obj, "may_ask": obj is not None and self._allowed(request, obj, Role.EDITOR)}
 
-    def get_urls(self) -> list[URLPattern]:
-        view = self.admin_site.admin_view(require_POST(self.sync_now))
-        return [path("<path:object_id>/ask/", view, name="marketplaces_recruitment_ask"), *super().get_urls()]
-
+    @at("<path:object_id>/ask/", "POST", name="ask")
     def sync_now(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """Sync this study's participants from the marketplace now."""
         recruitment = self.seen(request, object_id, role=Role.EDITOR)
         syncing.sync(recruitment)
         recruitment.refresh_from_db()
-        if recruitment.problem:
-            self.message_user(request, recruitment.problem, messages.ERROR)
-        else:
-            self.message_user(request, _("Updated from the marketplace."), messages.SUCCESS)
-        return HttpResponseRedirect(reverse("admin:marketplaces_recruitment_change", args=[recruitment.pk]))
+        message = recruitment.problem or _("Updated from the marketplace.")
+        level = messages.ERROR if recruitment.problem else messages.SUCCESS
+        return self.leave_to(request, self.address("change", recruitment.pk), message, level)
 
 
 @admin.register(Submission)
@@ -311,10 +283,8 @@ class SubmissionAdmin(Desk, ReadOnlyAdmin):
     def decisions(self, submission: Submission) -> str:
         return format_html_join(" · ", '<a href="{1}">{0} …</a>', comparing.actions_on(submission)) or "–"
 
-    def get_urls(self) -> list[URLPattern]:
-        names = dict.fromkeys(name for key in kinds.keys() for name in modules.deciding(key).ACTS)
-        study_pages = {"worker": ("worker/", require_POST(self.worker))}
-        return [*self.urls_of("marketplaces_submission", study_pages, names), *super().get_urls()]
+    def act_names(self) -> Iterable[str]:
+        return dict.fromkeys(name for key in kinds.keys() for name in modules.deciding(key).ACTS)
 
     def acts_of(self, target: Submission) -> Mapping[str, Act]:
         return modules.deciding(target.account.kind).ACTS
@@ -349,6 +319,7 @@ class SubmissionAdmin(Desk, ReadOnlyAdmin):
         amounts = ", ".join(f"{row.amount} {row.currency} ({row.reason})" for row in rows)
         return [_("Their last page promised them {amounts}.").format(amounts=amounts)] if amounts else []
 
+    @at("of/<int:study_id>/worker/", "POST")
     def worker(self, request: HttpRequest, study_id: int) -> HttpResponse:
         """Show an owner a participant's ID, for example to write to them; the audit log records it."""
         study = self.study_of(request, study_id, role=Role.OWNER)
@@ -356,8 +327,10 @@ class SubmissionAdmin(Desk, ReadOnlyAdmin):
         arrivals = Identity.objects.filter(study=study.slug, recruiter__in=kinds.keys()).select_related("enrolment")
         identity = arrivals.filter(enrolment=int(key)).first() if key.isascii() and key.isdigit() else None
         if identity is None:
-            self.message_user(request, _("This participant does not exist or has been deleted."), messages.ERROR)
-            return HttpResponseRedirect(reverse("admin:studies_study_change", args=[study.pk]))
+            message = _("This participant does not exist or has been deleted.")
+            return self.leave_to(
+                request, reverse("admin:studies_study_change", args=[study.pk]), message, messages.ERROR
+            )
         audit.record(action=Action.IDENTITY_SHOWN, user=request.user, target=identity.enrolment, of=study)
         kind = kinds.get(identity.recruiter)
         context = {"identity": identity, "study": study, "desk_title": kind.title}

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
-from django.urls import URLPattern, reverse
+from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
-from django.views.decorators.http import require_GET, require_POST
 from unfold.decorators import display
 
 from audit.actions import Action
@@ -23,6 +22,7 @@ from marketplaces.models import Offer, Recruitment
 from marketplaces.offers import Price
 from participants.admin import ReadOnlyAdmin
 from rights import parts
+from rights.admin import at
 from rights.roles import Role
 from studies.acts import Act, Given
 from studies.models import Study
@@ -40,14 +40,8 @@ class OfferAdmin(Desk, ReadOnlyAdmin):
     def status_label(self, offer: Offer) -> str:
         return offer.status_label
 
-    def get_urls(self) -> list[URLPattern]:
-        study_pages = {
-            "of": ("", require_GET(self.of_study)),
-            "offer": ("offer/", self.offer),
-            "adopt": ("adopt/", require_POST(self.adopt)),
-        }
-        names = dict.fromkeys(name for key in kinds.keys() for name in modules.selling(key).ACTS)
-        return [*self.urls_of("marketplaces_offer", study_pages, names), *super().get_urls()]
+    def act_names(self) -> Iterable[str]:
+        return dict.fromkeys(name for key in kinds.keys() for name in modules.selling(key).ACTS)
 
     def acts_of(self, target: Offer) -> Mapping[str, Act]:
         return modules.selling(target.account.kind).ACTS
@@ -70,6 +64,7 @@ class OfferAdmin(Desk, ReadOnlyAdmin):
 
     # ---- a study's pages -------------------------------------------------------------------------------
 
+    @at("of/<int:study_id>/", "GET", name="of")
     def of_study(self, request: HttpRequest, study_id: int) -> HttpResponse:
         """Show what the study offers, everyone who came through it, and where both sides differ.
 
@@ -105,6 +100,7 @@ class OfferAdmin(Desk, ReadOnlyAdmin):
             }
         return self._study_page(request, "desk", study, context)
 
+    @at("of/<int:study_id>/offer/")
     def offer(self, request: HttpRequest, study_id: int) -> HttpResponse:
         """Show the form for an offer, and make a draft of it."""
         study = self.study_of(request, study_id, role=Role.EDITOR)
@@ -123,15 +119,14 @@ class OfferAdmin(Desk, ReadOnlyAdmin):
                 summary = f"Created a draft on {kinds.get(kind).title}."
                 self.record_action(request, draft, Action.MADE, summary, {"places": draft.places})
                 message = _("The draft is ready. Nothing is offered until you publish it.")
-                self.message_user(request, message, messages.SUCCESS)
-                return HttpResponseRedirect(desk_address(study))
+                return self.leave_to(request, desk_address(study), message)
         except self.refusals as reason:
             context["problem"] = str(reason)
             if study.offers.first() != last:
-                self.message_user(request, str(reason), messages.ERROR)
-                return HttpResponseRedirect(desk_address(study))
+                return self.leave_to(request, desk_address(study), reason, messages.ERROR)
         return self._study_page(request, "form", study, context)
 
+    @at("of/<int:study_id>/adopt/", "POST")
     def adopt(self, request: HttpRequest, study_id: int) -> HttpResponse:
         """Link what was created on the marketplace itself to the study."""
         study = self.study_of(request, study_id, role=Role.EDITOR)
@@ -143,13 +138,12 @@ class OfferAdmin(Desk, ReadOnlyAdmin):
             typed = request.POST.get("remote_id", "").strip()
             imported = recruiting.adopt(study, kind, typed=typed, address=address, by=request.user)
         except self.refusals as reason:
-            self.message_user(request, _("Not imported: {reason}").format(reason=reason), messages.ERROR)
-        else:
-            summary = f"Imported what was created on {kinds.get(kind).title} itself."
-            self.record_action(request, imported, Action.MADE, summary, {"account": imported.account.title})
-            message = _("Imported: its participants can now enter the study and be paid here.")
-            self.message_user(request, message, messages.SUCCESS)
-        return HttpResponseRedirect(desk_address(study))
+            message = _("Not imported: {reason}").format(reason=reason)
+            return self.leave_to(request, desk_address(study), message, messages.ERROR)
+        summary = f"Imported what was created on {kinds.get(kind).title} itself."
+        self.record_action(request, imported, Action.MADE, summary, {"account": imported.account.title})
+        message = _("Imported: its participants can now enter the study and be paid here.")
+        return self.leave_to(request, desk_address(study), message)
 
     def publish_page(self, request: HttpRequest, offer: Offer) -> HttpResponse:
         """Show what publishing costs before it is confirmed."""

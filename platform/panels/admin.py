@@ -8,13 +8,11 @@ from typing import Any
 from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect, StreamingHttpResponse
-from django.template.response import TemplateResponse
-from django.urls import URLPattern, path, reverse
+from django.urls import reverse
 from django.utils.decorators import method_decorator
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 from django.views.decorators.debug import sensitive_post_parameters, sensitive_variables
-from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from audit.actions import Action
 from panels import lists, presets
@@ -24,7 +22,7 @@ from panels.models import KIND, Panel, PaymentList
 from payouts.deciding import NotDone
 from recruiters.uploads import LARGEST, BadFile
 from rights import parts
-from rights.admin import PartAdmin
+from rights.admin import PartAdmin, at
 from rights.roles import Role
 from studies.acts import Act, Given
 from studies.admin.acts import Desk
@@ -35,6 +33,7 @@ _SHOWN = 100
 
 
 @admin.register(Panel)
+@method_decorator(sensitive_post_parameters("new_secret"), name="changeform_view")
 class PanelAdmin(Desk, PartAdmin):
     """Pages for a study's panel. Editors set it up; owners pay."""
 
@@ -92,31 +91,16 @@ class PanelAdmin(Desk, PartAdmin):
         ),
     ]
 
-    def get_urls(self) -> list[URLPattern]:
-        get_or_post = require_http_methods(["GET", "POST"])
-        pages = {
-            "of": ("of/<int:study_id>/", require_GET(self.of_study)),
-            "lists": ("of/<int:study_id>/lists/", require_GET(self.lists)),
-            "make": ("of/<int:study_id>/lists/make/", require_POST(self.create)),
-            "download": ("of/<int:study_id>/lists/<int:number>.csv", require_POST(self.download)),
-            "paid": ("of/<int:study_id>/lists/<int:number>/paid/", get_or_post(self.paid)),
-            "take_back": ("of/<int:study_id>/lists/<int:number>/take-back/", get_or_post(self.take_back)),
-        }
-        panel_urls = [
-            path(route, self.admin_site.admin_view(view), name=f"panels_panel_{name}")
-            for name, (route, view) in pages.items()
-        ]
-        return [*panel_urls, *super().get_urls()]
-
     # ---- setup ---------------------------------------------------------------------------------------
 
+    @at("of/<int:study_id>/", "GET", name="of")
     def of_study(self, request: HttpRequest, study_id: int) -> HttpResponse:
         """Redirect to the study's panel, or to the page that adds one."""
         study = self.study_of(request, study_id)
         panel = Panel.objects.filter(study=study).first()
         if panel is not None:
-            return HttpResponseRedirect(reverse("admin:panels_panel_change", args=[panel.pk]))
-        return HttpResponseRedirect(f"{reverse('admin:panels_panel_add')}?study={study.pk}")
+            return HttpResponseRedirect(self.address("change", panel.pk))
+        return HttpResponseRedirect(f"{self.address('add')}?study={study.pk}")
 
     def add_view(self, request: HttpRequest, form_url: str = "", extra_context: Any = None) -> HttpResponse:
         """Ask for the study and the preset first, then show the form filled in from them."""
@@ -130,15 +114,9 @@ class PanelAdmin(Desk, PartAdmin):
         study = self._new_study(request)
         without_panel = Study.objects.filter(panel=None).order_by("draft__title")
         open_to = parts.visible(request.user, without_panel, role=Role.EDITOR)
-        context = {
-            **self.admin_site.each_context(request),
-            "opts": self.opts,
-            "title": _("Where do participants come from?"),
-            "study": study,
-            "studies": [] if study else open_to,
-            "presets": presets.every(),
-        }
-        return TemplateResponse(request, "admin/panels/panel/choose.html", context)
+        context = {"study": study, "studies": [] if study else open_to, "presets": presets.every()}
+        title = _("Where do participants come from?")
+        return PartAdmin.page(self, request, "admin/panels/panel/choose.html", title, context)
 
     def _new_study(self, request: HttpRequest) -> Study | None:
         key = request.GET.get("study", "")
@@ -163,20 +141,14 @@ class PanelAdmin(Desk, PartAdmin):
         """Make the fields that identify a participant read-only once someone has arrived."""
         return ["person", "task", "session", "lasting"] if obj is not None and obj.has_arrivals else []
 
-    @method_decorator(sensitive_post_parameters("new_secret"))
-    def changeform_view(
-        self, request: HttpRequest, object_id: str | None = None, form_url: str = "", extra_context: Any = None
-    ) -> HttpResponse:
-        panel = self.get_object(request, object_id) if object_id else None
-        preset = presets.get(panel.preset) if panel else self._new_preset(request)
-        study = panel.study if panel else self._new_study(request)
-        panel_context = {"panel": panel, "preset": preset, "panel_study": study}
-        if study is not None:
-            panel_context["link"] = request.build_absolute_uri(study.get_absolute_url()) + (
-                preset.link if preset else ""
-            )
-            panel_context["enters"] = study.entry == KIND
-        return super().changeform_view(request, object_id, form_url, {**(extra_context or {}), **panel_context})
+    def form_context(self, request: HttpRequest, obj: Panel | None) -> dict[str, Any]:
+        preset = presets.get(obj.preset) if obj else self._new_preset(request)
+        study = obj.study if obj else self._new_study(request)
+        context = {"panel": obj, "preset": preset, "panel_study": study}
+        if study is None:
+            return context
+        link = request.build_absolute_uri(study.get_absolute_url()) + (preset.link if preset else "")
+        return {**context, "link": link, "enters": study.entry == KIND}
 
     @sensitive_variables()
     def save_model(self, request: HttpRequest, obj: Panel, form: Any, change: bool) -> None:
@@ -190,13 +162,12 @@ class PanelAdmin(Desk, PartAdmin):
         super().save_model(request, obj, form, change)
 
     def response_add(self, request: HttpRequest, obj: Panel, post_url_continue: str | None = None) -> HttpResponse:
-        self.message_user(
-            request, _("Saved. Give the panel the address below, and try the link yourself."), messages.SUCCESS
-        )
-        return HttpResponseRedirect(reverse("admin:panels_panel_change", args=[obj.pk]))
+        message = _("Saved. Give the panel the address below, and try the link yourself.")
+        return self.leave_to(request, self.address("change", obj.pk), message)
 
     # ---- payment lists -------------------------------------------------------------------------------
 
+    @at("of/<int:study_id>/lists/", "GET")
     def lists(self, request: HttpRequest, study_id: int) -> HttpResponse:
         """Show the study's payment lists, and the payments waiting for one."""
         study, panel = self._panel_of(request, study_id)
@@ -212,20 +183,19 @@ class PanelAdmin(Desk, PartAdmin):
         }
         return self._page(request, study, "lists", _("Payment lists"), context)
 
+    @at("of/<int:study_id>/lists/make/", "POST", name="make")
     def create(self, request: HttpRequest, study_id: int) -> HttpResponse:
         """Create a list of all approved payments."""
         study, _panel = self._panel_of(request, study_id, role=Role.OWNER)
         try:
             payment_list = lists.create(study, user=request.user)
         except NotDone as reason:
-            self.message_user(request, str(reason), messages.ERROR)
-            return _lists_of(study)
+            return self.leave_to(request, _address_of_lists(study), reason, messages.ERROR)
         self._note(request, study, _("Created payment list {number}.").format(number=payment_list.number), payment_list)
-        self.message_user(
-            request, _("List {number} is ready for download.").format(number=payment_list.number), messages.SUCCESS
-        )
-        return _lists_of(study)
+        message = _("List {number} is ready for download.").format(number=payment_list.number)
+        return self.leave_to(request, _address_of_lists(study), message)
 
+    @at("of/<int:study_id>/lists/<int:number>.csv", "POST")
     def download(self, request: HttpRequest, study_id: int, number: int) -> StreamingHttpResponse:
         """Download a list's open payments in the panel's format, with the panel's participant IDs."""
         study, panel = self._panel_of(request, study_id, role=Role.OWNER)
@@ -236,6 +206,7 @@ class PanelAdmin(Desk, PartAdmin):
         response["Cache-Control"] = "no-store"
         return response
 
+    @at("of/<int:study_id>/lists/<int:number>/paid/", "GET", "POST")
     def paid(self, request: HttpRequest, study_id: int, number: int) -> HttpResponse:
         """Compare a list with the panel's record of payments."""
         study, panel = self._panel_of(request, study_id, role=Role.OWNER)
@@ -261,6 +232,7 @@ class PanelAdmin(Desk, PartAdmin):
         title = _("Payments made for list {number}").format(number=number)
         return self._page(request, study, "paid", title, context, status=422 if problems else 200)
 
+    @at("of/<int:study_id>/lists/<int:number>/take-back/", "GET", "POST")
     def take_back(self, request: HttpRequest, study_id: int, number: int) -> HttpResponse:
         """Record that the open payments of a list were never made."""
         study, _panel = self._panel_of(request, study_id, role=Role.OWNER)
@@ -293,11 +265,8 @@ class PanelAdmin(Desk, PartAdmin):
         self, request: HttpRequest, study: Study, name: str, title: str, context: dict[str, Any], *, status: int = 200
     ) -> HttpResponse:
         desk = request.path if name == "lists" else _address_of_lists(study)
-        response = self.page(
-            request, f"admin/panels/panel/{name}.html", title, {"study": study, "desk": desk, **context}
-        )
-        response.status_code = status
-        return response
+        context = {"study": study, "desk": desk, **context}
+        return self.page(request, f"admin/panels/panel/{name}.html", title, context, status=status)
 
 
 def _take_back(given: Given) -> str:
@@ -330,7 +299,3 @@ def _list(study: Study, number: int) -> PaymentList:
 
 def _address_of_lists(study: Study) -> str:
     return reverse("admin:panels_panel_lists", args=[study.pk])
-
-
-def _lists_of(study: Study) -> HttpResponseRedirect:
-    return HttpResponseRedirect(_address_of_lists(study))

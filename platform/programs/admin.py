@@ -8,18 +8,15 @@ from django.contrib import admin
 from django.db import transaction
 from django.db.models import Model, QuerySet
 from django.http import HttpRequest, HttpResponse
-from django.template.response import TemplateResponse
-from django.urls import URLPattern, path, reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
-from django.views.decorators.http import require_POST
 from unfold.decorators import display
 
 from audit.actions import Action
 from programs.models import Program
 from programs.tokens import new_secret
 from rights import parts
-from rights.admin import PartAdmin
+from rights.admin import NO_STORE, PartAdmin, at
 from rights.roles import Role
 
 
@@ -67,10 +64,7 @@ class ProgramAdmin(PartAdmin):
     def response_add(self, request: HttpRequest, obj: Program, post_url_continue: str | None = None) -> HttpResponse:
         return self._show_secret(request, obj, vars(request)["new_secret"])
 
-    def get_urls(self) -> list[URLPattern]:
-        renew = self.admin_site.admin_view(require_POST(self.renew))
-        return [path("<path:object_id>/renew/", renew, name="programs_program_renew"), *super().get_urls()]
-
+    @at("<path:object_id>/renew/", "POST")
     def renew(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """Replace the secret; the old one opens nothing any longer."""
         program = self.seen(request, object_id, role=Role.EDITOR)
@@ -83,25 +77,17 @@ class ProgramAdmin(PartAdmin):
     def _show_secret(self, request: HttpRequest, program: Program, secret: str) -> HttpResponse:
         """Return the only page that shows the secret; no message, session or URL contains it."""
         context = {
-            **self.admin_site.each_context(request),
-            "opts": self.opts,
-            "title": _("Secret of program “{name}”").format(name=program.name),
             "notice": _(
                 "Copy the secret now: it is not stored and will not be shown again. Anyone who has it plays as this "
                 "program, so keep it as secret as a password."
             ),
             "secret": secret,
             "command": f'curl -H "Authorization: Bearer SECRET" {request.build_absolute_uri("/api/v1/")}seats',
-            "back": reverse("admin:programs_program_changelist"),
+            "back": self.address("changelist"),
             "back_title": _("All programs"),
         }
-        response = TemplateResponse(request, "admin/parley_secret.html", context)
-        response["Cache-Control"] = "no-store"
-        return response
+        title = _("Secret of program “{name}”").format(name=program.name)
+        return self.page(request, "admin/parley_secret.html", title, context, headers=NO_STORE)
 
-    def changeform_view(
-        self, request: HttpRequest, object_id: str | None = None, form_url: str = "", extra_context: Any = None
-    ) -> HttpResponse:
-        program = self.get_object(request, object_id) if object_id else None
-        context = {"program": program, "show_save_and_add_another": False, "show_save_and_continue": False}
-        return super().changeform_view(request, object_id, form_url, {**context, **(extra_context or {})})
+    def form_context(self, request: HttpRequest, obj: Program | None) -> dict[str, Any]:
+        return {"program": obj, "show_save_and_add_another": False, "show_save_and_continue": False}

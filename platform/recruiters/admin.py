@@ -8,8 +8,6 @@ from django import forms
 from django.contrib import admin
 from django.core.validators import RegexValidator
 from django.http import HttpRequest, HttpResponse
-from django.template.response import TemplateResponse
-from django.urls import reverse
 from django.utils.decorators import method_decorator
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
@@ -21,7 +19,7 @@ from participants.admin import ReadOnlyAdmin
 from recruiters import otree
 from recruiters.models import Delivery, Identity, OtreeServer
 from rights import parts
-from rights.admin import PartAdmin
+from rights.admin import NO_STORE, PartAdmin
 from rights.roles import Role
 
 
@@ -80,6 +78,7 @@ class DeliveryAdmin(ReadOnlyAdmin):
 
 
 @admin.register(OtreeServer)
+@method_decorator(sensitive_post_parameters("new_rest_key"), name="changeform_view")
 class OtreeServerAdmin(PartAdmin):
     """The oTree server that sends participants to a study. Deleting and re-adding it creates a new key."""
 
@@ -92,12 +91,6 @@ class OtreeServerAdmin(PartAdmin):
     @display(description=gettext_lazy("results are sent"), boolean=True)
     def sends(self, server: OtreeServer) -> bool:
         return bool(server.sealed_rest_key)
-
-    @method_decorator(sensitive_post_parameters("new_rest_key"))
-    def changeform_view(
-        self, request: HttpRequest, object_id: str | None = None, form_url: str = "", extra_context: Any = None
-    ) -> HttpResponse:
-        return super().changeform_view(request, object_id, form_url, extra_context)
 
     @sensitive_variables()
     def save_model(self, request: HttpRequest, obj: OtreeServer, form: Any, change: bool) -> None:
@@ -123,17 +116,13 @@ class OtreeServerAdmin(PartAdmin):
         """Return the only page that shows the key, which is in no message, session or URL."""
         site = request.build_absolute_uri("/").rstrip("/")
         context = {
-            **self.admin_site.each_context(request),
-            "opts": self.opts,
-            "title": _("Settings for oTree"),
             "settings": {
                 "PARLEY_URL": site,
                 "PARLEY_LINK_KEYS": f"{obj.study}:{otree.link_key(obj)}",
                 "OTREE_URL": obj.allowed()[0],
                 "OTREE_AUTH_LEVEL": "STUDY",
             },
-            "list": reverse("admin:recruiters_otreeserver_changelist"),
+            "list": self.address("changelist"),
         }
-        response = TemplateResponse(request, "admin/recruiters/otreeserver/made.html", context)
-        response["Cache-Control"] = "no-store"
-        return response
+        title = _("Settings for oTree")
+        return self.page(request, "admin/recruiters/otreeserver/made.html", title, context, headers=NO_STORE)

@@ -8,11 +8,9 @@ from django.contrib import admin, messages
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
-from django.template.response import TemplateResponse
-from django.urls import URLPattern, path, reverse
+from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
-from django.views.decorators.http import require_GET, require_POST
 from unfold.decorators import display
 
 from audit.actions import Action
@@ -22,7 +20,7 @@ from piloting.admin.status import COLOURS, page_context
 from piloting.errors import CannotPilot
 from piloting.models import Pilot
 from piloting.tasks import queue
-from rights.admin import trail
+from rights.admin import at, trail
 from rights.roles import Role
 from studies.admin.editing import signed_in
 from studies.admin.records import StudyFilter
@@ -51,37 +49,23 @@ class PilotAdmin(ReadOnlyAdmin):
     ) -> HttpResponse:
         pilot = self.seen(request, object_id)
         context = {
-            **self.admin_site.each_context(request),
             **page_context(pilot),
-            "opts": self.opts,
             **trail(pilot.study, here=_("Pilot")),
-            "title": str(pilot),
             "colour": COLOURS[pilot.status],
             "may_change": self._allowed(request, pilot, Role.EDITOR),
             "failing": pilot.walkers.exclude(plan="finish").count(),
             "version": pilot.study.versions.filter(sha256=pilot.sha256).first(),
         }
-        return TemplateResponse(request, "admin/piloting/pilot.html", context)
+        return self.page(request, "admin/piloting/pilot.html", str(pilot), context)
 
+    @at("<int:object_id>/progress/", "GET")
     def progress(self, request: HttpRequest, object_id: int) -> HttpResponse:
         """Return the part of the page that changes while the pilot runs."""
         return render(request, "admin/piloting/report.html", page_context(self.seen(request, str(object_id))))
 
     # ---- actions -----------------------------------------------------------------------------------------
 
-    def get_urls(self) -> list[URLPattern]:
-        views = {
-            "begin/<int:study_id>/": ("begin", require_POST(self.begin)),
-            "<int:object_id>/progress/": ("progress", require_GET(self.progress)),
-            "<int:object_id>/stop/": ("stop", require_POST(self.stop)),
-            "<int:object_id>/remove/": ("remove", require_POST(self.remove)),
-        }
-        own_urls = [
-            path(route, self.admin_site.admin_view(view), name=f"piloting_pilot_{name}")
-            for route, (name, view) in views.items()
-        ]
-        return [*own_urls, *super().get_urls()]
-
+    @at("begin/<int:study_id>/", "POST")
     def begin(self, request: HttpRequest, study_id: int) -> HttpResponse:
         """Start a pilot of the study as it is saved."""
         study = self.admin_site.get_model_admin(Study).seen(request, str(study_id), role=Role.EDITOR)
@@ -94,18 +78,14 @@ class PilotAdmin(ReadOnlyAdmin):
                     request, pilot, Action.PILOTED, f"Started with {pilot.people} participants.", details
                 )
         except ValueError:
-            self.message_user(
-                request,
-                _("Enter the numbers of simulated participants as whole numbers, such as 10 and 2."),
-                messages.ERROR,
-            )
-            return _to_study(study)
+            message = _("Enter the numbers of simulated participants as whole numbers, such as 10 and 2.")
+            return self.leave_to(request, _page_of(study), message, messages.ERROR)
         except CannotPilot as error:
-            self.message_user(request, str(error), messages.ERROR)
-            return _to_study(study)
+            return self.leave_to(request, _page_of(study), error, messages.ERROR)
         transaction.on_commit(lambda: queue(pilot.pk))
         return HttpResponseRedirect(pilot.get_absolute_url())
 
+    @at("<int:object_id>/stop/", "POST")
     def stop(self, request: HttpRequest, object_id: int) -> HttpResponse:
         """Stop the pilot."""
         pilot = self.seen(request, str(object_id), role=Role.EDITOR)
@@ -114,11 +94,10 @@ class PilotAdmin(ReadOnlyAdmin):
                 services.stop(pilot)
                 self.record_action(request, pilot, Action.STOPPED, "Stopped.")
         except CannotPilot as error:
-            self.message_user(request, str(error), messages.ERROR)
-            return HttpResponseRedirect(pilot.get_absolute_url())
-        self.message_user(request, _("Pilot stopped."), messages.SUCCESS)
-        return HttpResponseRedirect(pilot.get_absolute_url())
+            return self.leave_to(request, pilot.get_absolute_url(), error, messages.ERROR)
+        return self.leave_to(request, pilot.get_absolute_url(), _("Pilot stopped."))
 
+    @at("<int:object_id>/remove/", "POST")
     def remove(self, request: HttpRequest, object_id: int) -> HttpResponse:
         """Delete a pilot and all its data."""
         pilot = self.seen(request, str(object_id), role=Role.EDITOR)
@@ -128,11 +107,9 @@ class PilotAdmin(ReadOnlyAdmin):
                 self.log_deletions(request, Pilot.objects.filter(pk=pilot.pk))
                 services.delete(pilot)
         except CannotPilot as error:
-            self.message_user(request, str(error), messages.ERROR)
-            return HttpResponseRedirect(pilot.get_absolute_url())
-        self.message_user(request, _("{pilot} deleted.").format(pilot=name), messages.SUCCESS)
-        return _to_study(study)
+            return self.leave_to(request, pilot.get_absolute_url(), error, messages.ERROR)
+        return self.leave_to(request, _page_of(study), _("{pilot} deleted.").format(pilot=name))
 
 
-def _to_study(study: Study) -> HttpResponseRedirect:
-    return HttpResponseRedirect(reverse("admin:studies_study_change", args=[study.pk]))
+def _page_of(study: Study) -> str:
+    return reverse("admin:studies_study_change", args=[study.pk])

@@ -2,8 +2,8 @@
 
 from rights.admin.lookups import ByKey, DeclaredLookups
 from rights.admin.members import MembersPage
-from rights.admin.pages import PartAdmin
+from rights.admin.pages import NO_STORE, PartAdmin, at
 from rights.admin.records import RecordAdmin
 from rights.admin.trails import trail
 
-__all__ = ["ByKey", "DeclaredLookups", "MembersPage", "PartAdmin", "RecordAdmin", "trail"]
+__all__ = ["NO_STORE", "ByKey", "DeclaredLookups", "MembersPage", "PartAdmin", "RecordAdmin", "at", "trail"]

@@ -6,7 +6,7 @@ messages about the outcome.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -14,13 +14,12 @@ from typing import TYPE_CHECKING, Any
 from django import forms
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllowed, HttpResponseRedirect
-from django.template.response import TemplateResponse
-from django.urls import URLPattern, path, reverse
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllowed
+from django.urls import URLPattern, path
 from django.utils.functional import Promise
 from django.utils.text import capfirst
 
-from rights.admin import trail
+from rights.admin import NO_STORE, trail
 from rights.roles import Role
 from studies.acts import Act, Given, Text
 from studies.models import Study
@@ -96,34 +95,33 @@ class Desk(Base):
         study: Study = self.admin_site.get_model_admin(Study).seen(request, str(study_id), role=role)
         return study
 
-    def page(self, request: HttpRequest, template: str, title: str, context: dict[str, Any]) -> HttpResponse:
+    def page(  # type: ignore[override]
+        self, request: HttpRequest, template: str, title: str, context: dict[str, Any], **response: Any
+    ) -> HttpResponse:
         """Return an admin page that browsers do not store.
 
         Args:
             context: with a "study", the page has breadcrumbs, where "desk" is the previous page.
         """
-        full_context = {**self.admin_site.each_context(request), "opts": self.opts, "title": title, **context}
         if "study" in context:
             desk = context.get("desk", request.path)
             study_crumbs = [(context.get("desk_title", self.desk_title), desk)] if desk != request.path else []
-            full_context |= trail(context["study"], *study_crumbs, here=title)
-        return TemplateResponse(request, template, full_context, headers={"Cache-Control": "no-store"})
+            context = {**context, **trail(context["study"], *study_crumbs, here=title)}
+        return super().page(request, template, title, context, headers=NO_STORE, **response)
 
     # ---- actions ---------------------------------------------------------------------------------------
 
-    def urls_of(
-        self, prefix: str, study_pages: Mapping[str, tuple[str, Callable[..., Any]]], names: Iterable[str] = ()
-    ) -> list[URLPattern]:
-        """Return the addresses of a study's pages ({name: (route, view)}) and of actions (default: of all)."""
+    def get_urls(self) -> list[URLPattern]:
         view = self.admin_site.admin_view
         urls = [
-            path(f"of/<int:study_id>/{route}", view(study_page), name=f"{prefix}_{name}")
-            for name, (route, study_page) in study_pages.items()
+            path(f"<int:object_id>/{name}/", view(partial(self.perform, name=name)), name=self.named(name))
+            for name in self.act_names()
         ]
-        for name in names or self.acts:
-            address = view(partial(self.perform, name=name))
-            urls.append(path(f"<int:object_id>/{name}/", address, name=f"{prefix}_{name}"))
-        return urls
+        return [*urls, *super().get_urls()]
+
+    def act_names(self) -> Iterable[str]:
+        """Return the names of all actions on any object."""
+        return self.acts
 
     def buttons_of(
         self, request: HttpRequest, target: Any, may: dict[tuple[Role, bool], bool] | None = None
@@ -135,8 +133,7 @@ class Desk(Base):
         Args:
             may: the user's rights as found so far, by role and whether it spends; shared by objects with the same ones.
         """
-        buttons, prefix = [], f"admin:{self.opts.app_label}_{self.opts.model_name}"
-        may = {} if may is None else may
+        buttons, may = [], {} if may is None else may
         for name, act in self.acts_of(target).items():
             opens = act.explains is not None or act.page is not None
             if (act.form and not opens) or not act.offered(target) or act.hindrance(target):
@@ -145,7 +142,7 @@ class Desk(Base):
             if right not in may:
                 may[right] = self._may(request, target, act)
             if may[right]:
-                buttons.append(Button(act, reverse(f"{prefix}_{name}", args=[target.pk]), opens))
+                buttons.append(Button(act, self.address(name, target.pk), opens))
         return buttons
 
     def _may(self, request: HttpRequest, target: Any, act: Act) -> bool:
@@ -169,7 +166,7 @@ class Desk(Base):
     def carry_out(self, request: HttpRequest, target: Any, act: Act) -> HttpResponse:
         """Ask for confirmation of an action that this user may do, or do it once confirmed."""
         if hindrance := act.hindrance(target):
-            return self._back(request, target, hindrance, messages.ERROR)
+            return self.leave_to(request, self.back_of(target), hindrance, messages.ERROR)
         form = bound_form(act.form, request, initial=act.initial()) if act.form else None
         confirmed = request.method == "POST" and (form is None or form.is_valid())
         problem = ""
@@ -185,19 +182,15 @@ class Desk(Base):
             else:
                 if not (act.log_first or act.log_itself):
                     record()
-                return self._back(request, target, message, messages.SUCCESS)
+                return self.leave_to(request, self.back_of(target), message)
         if act.page is not None and not problem:
             return act.page(self, request, target)
         if act.explains is None:
             errors = problem or " ".join(
                 str(text) for texts in (form.errors if form else {}).values() for text in texts
             )
-            return self._back(request, target, errors, messages.ERROR)
+            return self.leave_to(request, self.back_of(target), errors, messages.ERROR)
         return self._confirmation(request, act, target, form, problem)
-
-    def _back(self, request: HttpRequest, target: Any, message: Text, level: int) -> HttpResponse:
-        self.message_user(request, str(message), level)
-        return HttpResponseRedirect(self.back_of(target))
 
     def _log(self, act: Act, given: Given) -> None:
         if act.log is not None:

@@ -10,19 +10,16 @@ from django.contrib import messages
 from django.core.paginator import Paginator
 from django.db import transaction
 from django.db.models import Q
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
-from django.template.response import TemplateResponse
-from django.urls import URLPattern, path, reverse
+from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
-from django.views.decorators.http import require_GET, require_POST
 
 from audit.actions import Action
 from recruiters import lab_codes
 from recruiters.models import LabCode
 from recruiters.uploads import LARGEST, BadFile
-from rights.admin import MembersPage, trail
+from rights.admin import NO_STORE, MembersPage, at, trail
 from rights.roles import Role
 from studies.models import Study
 
@@ -38,37 +35,23 @@ class InvalidCodeRequest(ValueError):
 class LabCodes(MembersPage):
     """The admin's views and actions for personal codes. Editors only."""
 
-    def codes_urls(self) -> list[URLPattern]:
-        """Return the URL patterns of these views."""
-        views = {
-            "codes/": ("codes", require_POST(self.create_codes)),
-            "codes/all/": ("all_codes", require_GET(self.all_codes)),
-            "codes/upload/": ("upload_codes", require_POST(self.upload_codes)),
-            "codes/delete/": ("delete_codes", require_POST(self.delete_codes)),
-            "codes.csv": ("codes_file", self.codes_file),
-        }
-        return [
-            path(f"<path:object_id>/{route}", self.admin_site.admin_view(view), name=f"studies_study_{name}")
-            for route, (name, view) in views.items()
-        ]
-
+    @at("<path:object_id>/codes/", "POST", name="codes")
     def create_codes(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """Create the requested number of personal codes."""
         study = self.seen(request, object_id, role=Role.EDITOR)
         try:
             number, kind, expires_at = _number(request), _kind(request), _expiry(request)
         except InvalidCodeRequest as reason:
-            self.message_user(request, str(reason), messages.ERROR)
-            return _redirect_to_list(study)
+            return self._to_codes(request, study, reason, messages.ERROR)
         with transaction.atomic():
             lab_codes.make(study=study.slug, number=number, kind=kind, expires_at=expires_at)
             self.record_action(
                 request, study, Action.CODES_MADE, f"Created {number} lab codes.", _details(number, kind, expires_at)
             )
         message = ngettext("One code created.", "{number} codes created.", number).format(number=number)
-        self.message_user(request, message, messages.SUCCESS)
-        return _redirect_to_list(study)
+        return self._to_codes(request, study, message)
 
+    @at("<path:object_id>/codes/upload/", "POST")
     def upload_codes(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """Import the codes in a CSV file, all or none, and report each problem by line."""
         study = self.seen(request, object_id, role=Role.EDITOR)
@@ -80,22 +63,20 @@ class LabCodes(MembersPage):
                 details = {**_details(number, kind, expires_at), "uploaded": True}
                 self.record_action(request, study, Action.CODES_MADE, f"Uploaded {number} lab codes.", details)
         except InvalidCodeRequest as reason:
-            self.message_user(request, str(reason), messages.ERROR)
-            return _redirect_to_list(study)
+            return self._to_codes(request, study, reason, messages.ERROR)
         except BadFile as error:
             return self._codes_page(request, study, problems=error.problems)
         message = ngettext("One code imported.", "{number} codes imported.", number).format(number=number)
-        self.message_user(request, message, messages.SUCCESS)
-        return _redirect_to_list(study)
+        return self._to_codes(request, study, message)
 
+    @at("<path:object_id>/codes/delete/", "POST")
     def delete_codes(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """Delete the selected codes, or all of them, except those already in use."""
         study = self.seen(request, object_id, role=Role.EDITOR)
         all_unused = request.POST.get("which") == "unused"
         selected = request.POST.getlist("code")[:CODES_PER_PAGE]
         if not all_unused and not selected:
-            self.message_user(request, _("Select the codes you want to delete."), messages.ERROR)
-            return _redirect_to_list(study)
+            return self._to_codes(request, study, _("Select the codes you want to delete."), messages.ERROR)
         with transaction.atomic():
             number = lab_codes.delete_unused(study=study.slug, codes=None if all_unused else selected)
             if number:
@@ -105,9 +86,14 @@ class LabCodes(MembersPage):
         message = ngettext("One code deleted.", "{number} codes deleted.", number).format(number=number)
         if not all_unused and number < len(selected):
             message += " " + _("Codes already in use were kept.")
-        self.message_user(request, message, messages.SUCCESS if number else messages.WARNING)
-        return _redirect_to_list(study)
+        return self._to_codes(request, study, message, messages.SUCCESS if number else messages.WARNING)
 
+    def _to_codes(
+        self, request: HttpRequest, study: Study, message: Any, level: int = messages.SUCCESS
+    ) -> HttpResponse:
+        return self.leave_to(request, self.address("all_codes", study.pk), message, level)
+
+    @at("<path:object_id>/codes/all/", "GET")
     def all_codes(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """List all codes of the study with the status of each."""
         return self._codes_page(request, self.seen(request, object_id, role=Role.EDITOR))
@@ -118,13 +104,9 @@ class LabCodes(MembersPage):
         filtered_codes = codes.filter(Q(used=selection == "used")) if selection in ("used", "unused") else codes
         page = Paginator(filtered_codes, CODES_PER_PAGE).get_page(request.GET.get("page"))
         context = {
-            **self.admin_site.each_context(request),
             **creation_choices(),
-            "opts": self.opts,
-            "original": study,
             "study": study,
             **trail(study, here=_("Personal codes")),
-            "title": _("Personal codes of {title}").format(title=study.title),
             "join_link": request.build_absolute_uri(study.get_absolute_url()),
             "codes": list(lab_codes.with_states(page.object_list)),
             "page": page,
@@ -135,14 +117,11 @@ class LabCodes(MembersPage):
             "problems_in_all": len(problems),
             "now": timezone.now(),
         }
-        return TemplateResponse(
-            request,
-            "admin/studies/study/codes.html",
-            context,
-            status=422 if problems else 200,
-            headers={"Cache-Control": "no-store"},
-        )
+        title, status = _("Personal codes of {title}").format(title=study.title), 422 if problems else 200
+        template = "admin/studies/study/codes.html"
+        return self.page(request, template, title, context, of=study, status=status, headers=NO_STORE)
 
+    @at("<path:object_id>/codes.csv")
     def codes_file(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """Return a CSV file of every code and its link, ready to hand out."""
         study = self.seen(request, object_id, role=Role.EDITOR)
@@ -204,7 +183,3 @@ def _file(request: HttpRequest) -> bytes:
 def _details(number: int, kind: str, expires_at: datetime | None) -> dict[str, Any]:
     expires = expires_at.isoformat(timespec="minutes") if expires_at else None
     return {"number": number, "kind": kind, "expires": expires}
-
-
-def _redirect_to_list(study: Study) -> HttpResponseRedirect:
-    return HttpResponseRedirect(reverse("admin:studies_study_all_codes", args=[study.pk]))

@@ -12,11 +12,8 @@ from django.core.exceptions import PermissionDenied, ValidationError
 from django.db import transaction
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse
 from django.template.loader import render_to_string
-from django.template.response import TemplateResponse
-from django.urls import URLPattern, path, reverse
 from django.utils.text import slugify
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_GET, require_POST
 
 from audit.actions import Action
 from games import registry
@@ -34,7 +31,7 @@ from plans.schema import plan_controls, seats_of
 from plans.stages import Block, Game
 from programs.models import Program
 from recruiters import arrivals
-from rights.admin import MembersPage, trail
+from rights.admin import MembersPage, at
 from rights.roles import Role
 from studies import drafting, filing, texts
 from studies.admin.checklist import tick
@@ -235,36 +232,12 @@ def stage_at(document: Document, at: str) -> tuple[Mapping[str, Any], str]:
 class PlanEditing(MembersPage):
     """The views behind the editor."""
 
-    def editing_urls(self) -> list[URLPattern]:
-        """Return the URL patterns of these views."""
-        views = {
-            "check": require_POST(self.check_plan),
-            "save": require_POST(self.save_plan),
-            "text": require_POST(self.default_text),
-            "read": require_POST(self.read_file),
-            "media": require_POST(self.add_media),
-            "tick": require_POST(self.tick),
-            "drafts": require_GET(self.drafts),
-        }
-        routes = [
-            path(f"<path:object_id>/{name}/", self.admin_site.admin_view(view), name=f"studies_study_{name}")
-            for name, view in views.items()
-        ]
-        return [
-            path("models/", self.admin_site.admin_view(self.listed_models), name="studies_study_models"),
-            path("upload/", self.admin_site.admin_view(require_POST(self.upload)), name="studies_study_upload"),
-            path(
-                "<path:object_id>/file/", self.admin_site.admin_view(require_GET(self.file)), name="studies_study_file"
-            ),
-            *routes,
-        ]
-
     def editor_urls(self, study: Study) -> dict[str, str]:
         """Return the addresses that the editor calls."""
         names = ("check", "save", "text", "read", "media")
         return {
-            **{name: reverse(f"admin:studies_study_{name}", args=[study.pk]) for name in names},
-            "models": reverse("admin:studies_study_models"),
+            **{name: self.address(name, study.pk) for name in names},
+            "models": self.address("models"),
         }
 
     def editor_context(self, request: HttpRequest, study: Study) -> dict[str, Any]:
@@ -277,6 +250,7 @@ class PlanEditing(MembersPage):
             data["notes"] = {"entry": _("Personal codes are created on this page, below the plan.")}
         return {"editor": data, "earlier": earlier, "may_change": may_change}
 
+    @at("<path:object_id>/check/", "POST", name="check")
     def check_plan(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """Return faults, cells and figures of the plan as edited; saves nothing."""
         study = self.seen(request, object_id)
@@ -286,6 +260,7 @@ class PlanEditing(MembersPage):
             return unreadable(error)
         return JsonResponse(answer(document, study))
 
+    @at("<path:object_id>/save/", "POST", name="save")
     def save_plan(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """Save the plan; 409 with the stored one if somebody saved since the edit that this one began from."""
         study = self.seen(request, object_id, role=Role.EDITOR)
@@ -323,6 +298,7 @@ class PlanEditing(MembersPage):
         """Return the context of everything on the study's page but the editor."""
         raise NotImplementedError
 
+    @at("<path:object_id>/text/", "POST", name="text")
     def default_text(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """Return {text}: Parley's own text at a place of the plan, to begin one's own with."""
         self.seen(request, object_id)
@@ -335,14 +311,20 @@ class PlanEditing(MembersPage):
             return JsonResponse({"text": registry.get(stage["game"]).instruction_template()})
         return JsonResponse({"text": default_consent_of(document) if stage.get("stage") == "consent" else ""})
 
-    def listed_models(self, request: HttpRequest) -> HttpResponse:
-        """Return {models}: the models that `endpoint` lists, for users who may set up a study."""
+    def refuse_adding(self, request: HttpRequest) -> None:
+        """Raise PermissionDenied for a user who may not set up a study."""
         if not self.has_add_permission(request):
             raise PermissionDenied
+
+    @at("models/", name="models")
+    def listed_models(self, request: HttpRequest) -> HttpResponse:
+        """Return {models}: the models that `endpoint` lists, for users who may set up a study."""
+        self.refuse_adding(request)
         name = request.GET.get("endpoint", "")
         is_usable = name in dict(usable_endpoints())
         return JsonResponse({"models": sorted({*priced_models(name), *listed_models(name)}) if is_usable else []})
 
+    @at("<path:object_id>/media/", "POST", name="media")
     def add_media(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """Store an image or video of the study, as `kind` asks for; return {name, url}."""
         study = self.seen(request, object_id, role=Role.EDITOR)
@@ -358,6 +340,7 @@ class PlanEditing(MembersPage):
 
     # ---- files -------------------------------------------------------------------------------------------
 
+    @at("<path:object_id>/file/", "GET")
     def file(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """Return the saved plan as a YAML file, or as a zip with its images and videos."""
         name, content = export_study(self.seen(request, object_id))
@@ -366,6 +349,7 @@ class PlanEditing(MembersPage):
             content, content_type=kind, headers={"Content-Disposition": f'attachment; filename="{name}"'}
         )
 
+    @at("<path:object_id>/read/", "POST", name="read")
     def read_file(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """Return {document, faults, media} of a file for the editor; stores its images and videos, saves nothing."""
         study = self.seen(request, object_id, role=Role.EDITOR)
@@ -377,54 +361,46 @@ class PlanEditing(MembersPage):
             store(study.slug, name, data)
         return JsonResponse({"document": document, "faults": [], "media": media_of(study)})
 
+    @at("upload/", "POST")
     def upload(self, request: HttpRequest) -> HttpResponse:
         """Create a draft from a file; with any fault, list all of them and create nothing."""
-        if not self.has_add_permission(request):
-            raise PermissionDenied
+        self.refuse_adding(request)
         try:
             with transaction.atomic():
                 study = filing.import_study(uploaded(request), by=signed_in(request))
                 self.record_action(request, study, Action.MADE, _("Made from a file."))
         except BadPlan as error:
             return self.beginning_page(request, faults=[str(fault) for fault in error.faults])
-        return HttpResponseRedirect(reverse("admin:studies_study_change", args=[study.pk]))
+        return HttpResponseRedirect(self.address("change", study.pk))
 
     def beginning_page(self, request: HttpRequest, **context: Any) -> HttpResponse:
         """Show the ways to begin a study."""
         raise NotImplementedError
 
-    def created(
-        self, request: HttpRequest, document: Document, action: Action, summary: str, *, slug: str = ""
-    ) -> HttpResponse:
+    def created(self, request: HttpRequest, document: Document, summary: str, *, slug: str = "") -> HttpResponse:
         """Create a draft with this plan, and open it."""
         with transaction.atomic():
             study = Study.objects.create(
                 slug=unused_slug(slug or slug_of(document)), draft=dict(document), created_by=signed_in(request)
             )
-            self.record_action(request, study, action, summary)
-        return HttpResponseRedirect(reverse("admin:studies_study_change", args=[study.pk]))
+            self.record_action(request, study, Action.MADE, summary)
+        return HttpResponseRedirect(self.address("change", study.pk))
 
     # ---- earlier drafts ------------------------------------------------------------------------------------
 
+    @at("<path:object_id>/drafts/", "GET")
     def drafts(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """List the saved drafts, each with what it changed."""
         study = self.seen(request, object_id)
         saved = list(study.drafts.select_related("by").order_by("-edit")[: MAX_HISTORY + 1])
         rows = [(draft, _changes(before, draft)) for draft, before in zip(saved, [*saved, None][1:], strict=True)]
-        context = {
-            **self.admin_site.each_context(request),
-            "opts": self.opts,
-            "original": study,
-            "study": study,
-            **trail(study, here=_("Earlier drafts")),
-            "title": _("Earlier drafts"),
-            "rows": rows[:MAX_HISTORY],
-            "may_change": self.has_change_permission(request, study),
-        }
-        return TemplateResponse(request, "admin/studies/study/drafts.html", context)
+        may_change = self.has_change_permission(request, study)
+        context = {"study": study, "rows": rows[:MAX_HISTORY], "may_change": may_change}
+        return self.page(request, "admin/studies/study/drafts.html", _("Earlier drafts"), context, of=study)
 
     # ---- the checklist -------------------------------------------------------------------------------------
 
+    @at("<path:object_id>/tick/", "POST")
     def tick(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """Record that the user has seen one point of the checklist, and go where it leads."""
         study = self.seen(request, object_id, role=Role.EDITOR)
@@ -433,9 +409,7 @@ class PlanEditing(MembersPage):
         if item is None:
             raise Http404
         problem = tick(study, item, request.user)
-        if problem:
-            self.message_user(request, problem, messages.ERROR)
-        return HttpResponseRedirect(item.leads_to or reverse("admin:studies_study_change", args=[study.pk]))
+        return self.leave_to(request, item.leads_to or self.address("change", study.pk), problem, messages.ERROR)
 
 
 def default_consent_of(document: Document) -> str:

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from django.contrib import admin
 from django.db.models import Case, IntegerField, Max, OuterRef, Prefetch, QuerySet, Subquery, Value, When
 from django.http import Http404, HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
-from django.urls import URLPattern, path, reverse
+from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.timesince import timesince
 from django.utils.translation import gettext_lazy as _
-from django.views.decorators.http import require_GET
 from unfold.decorators import display
 
 from matches.models import Event, Match, Seat
 from participants.admin import ReadOnlyAdmin
+from rights.admin import NO_STORE, at
 from rights.roles import Role
 from studies.admin.records import StudyFilter
 from studies.admin.transcript import Transcript, transcript_of
@@ -104,21 +103,6 @@ class MatchAdmin(ReadOnlyAdmin):
 
     # ---- the transcript ------------------------------------------------------------------------------
 
-    def get_urls(self) -> list[URLPattern]:
-        views: dict[str, tuple[str, Callable[..., HttpResponse]]] = {
-            "step": ("<path:object_id>/step/<int:number>/", self.step),
-            "screen": ("<path:object_id>/screen/<int:number>/<str:side>/<str:role>/", self.screen),
-            "watch": ("<path:object_id>/watch/", self.watch),
-            "watch_now": ("<path:object_id>/watch/now/", self.watch_now),
-        }
-        return [
-            *(
-                path(route, self.admin_site.admin_view(require_GET(view)), name=f"matches_match_{name}")
-                for name, (route, view) in views.items()
-            ),
-            *super().get_urls(),
-        ]
-
     def change_view(
         self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: Any = None
     ) -> HttpResponse:
@@ -126,17 +110,16 @@ class MatchAdmin(ReadOnlyAdmin):
         match = self.seen(request, object_id)
         transcript = transcript_of(match)
         context = {
-            **self.admin_site.each_context(request),
             **_step(request, match, transcript, chosen_step(request, match, transcript)),
-            "opts": self.opts,
             "original": match,
-            "title": _("Match {uid}").format(uid=str(match.uid)[:8]),
             "colour": COLOURS[match.status],
             "study": {"pk": match.study_pk, "title": match.study_title} if match.study_pk else None,
             "may_end": _endable(match) and self._allowed(request, match, Role.EDITOR),
         }
-        return TemplateResponse(request, "admin/matches/match/transcript.html", context)
+        title = _("Match {uid}").format(uid=str(match.uid)[:8])
+        return self.page(request, "admin/matches/match/transcript.html", title, context)
 
+    @at("<path:object_id>/step/<int:number>/", "GET")
     def step(self, request: HttpRequest, object_id: str, number: int) -> HttpResponse:
         """Return one step as HTML for the page's script."""
         match = self.seen(request, object_id)
@@ -146,6 +129,7 @@ class MatchAdmin(ReadOnlyAdmin):
         context = _step(request, match, transcript, number)
         return TemplateResponse(request, "admin/matches/match/step.html", context)
 
+    @at("<path:object_id>/screen/<int:number>/<str:side>/<str:role>/", "GET")
     def screen(self, request: HttpRequest, object_id: str, number: int, side: str, role: str) -> HttpResponse:
         """Return what a role saw, as a page that runs no script and submits no form."""
         match = self.seen(request, object_id)
@@ -153,6 +137,7 @@ class MatchAdmin(ReadOnlyAdmin):
 
     # ---- watching ------------------------------------------------------------------------------------
 
+    @at("<path:object_id>/watch/", "GET")
     def watch(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """Show the live match: what is public and what each seat sees. Read-only."""
         match = self.seen(request, object_id)
@@ -162,18 +147,15 @@ class MatchAdmin(ReadOnlyAdmin):
             "sheets": sheets_of(match.game),
             "back": _parent_page(match),
         }
-        return TemplateResponse(
-            request, "admin/matches/match/watch.html", context, headers={"Cache-Control": "no-store"}
-        )
+        return TemplateResponse(request, "admin/matches/match/watch.html", context, headers=NO_STORE)
 
+    @at("<path:object_id>/watch/now/", "GET")
     def watch_now(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """Return the part of the page that changes, for its script; 204 if nothing changed since `seen`."""
         current = watched(self.seen(request, object_id))
         if request.GET.get("seen") == current.version:
             return HttpResponse(status=204)
-        return TemplateResponse(
-            request, "admin/matches/match/watched.html", {"watched": current}, headers={"Cache-Control": "no-store"}
-        )
+        return TemplateResponse(request, "admin/matches/match/watched.html", {"watched": current}, headers=NO_STORE)
 
 
 def _parent_page(match: Any) -> tuple[str, str] | None:

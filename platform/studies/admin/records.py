@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from django.contrib import admin
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest
 from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils.html import format_html, format_html_join
@@ -79,12 +79,9 @@ class EnrolmentAdmin(ReadOnlyAdmin):
         "signals",
     ]
 
-    def change_view(
-        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: Any = None
-    ) -> HttpResponse:
-        person = self.get_object(request, object_id)
-        may_erase = person is not None and person.erased_at is None and self._allowed(request, person, Role.OWNER)
-        return super().change_view(request, object_id, form_url, {**(extra_context or {}), "may_erase": may_erase})
+    def form_context(self, request: HttpRequest, obj: Enrolment | None) -> dict[str, Any]:
+        is_there = obj is not None and obj.erased_at is None
+        return {"may_erase": is_there and self._allowed(request, obj, Role.OWNER)}
 
     @display(description=_("study"))
     def study(self, enrolment: Enrolment) -> str:

@@ -9,12 +9,9 @@ from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied, ValidationError
 from django.db import transaction
 from django.db.models import Count, Q, QuerySet
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
-from django.template.response import TemplateResponse
-from django.urls import URLPattern, path, reverse
+from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
-from django.views.decorators.http import require_POST
 from unfold.decorators import display
 
 from audit.actions import Action
@@ -22,6 +19,7 @@ from games import registry
 from matches.models import Match
 from participants.states import State
 from plans.reading import BadPlan
+from rights.admin import at
 from rights.roles import Role
 from studies import pausing, recruiting
 from studies.admin import preview
@@ -112,14 +110,8 @@ class StudyAdmin(Beginnings, LabCodes):
     ) -> HttpResponse:
         """Show the study's status and the editor of its plan."""
         study = self.seen(request, object_id)
-        context = {
-            **self.admin_site.each_context(request),
-            **self.study_context(request, study),
-            **self.editor_context(request, study),
-            "title": study.title,
-            "subtitle": None,
-        }
-        return TemplateResponse(request, "admin/studies/study/change.html", context)
+        context = {**self.study_context(request, study), **self.editor_context(request, study), "subtitle": None}
+        return self.page(request, "admin/studies/study/change.html", study.title, context)
 
     def study_context(self, request: HttpRequest, study: Study) -> dict[str, Any]:
         status = status_of(study, request)
@@ -147,34 +139,7 @@ class StudyAdmin(Beginnings, LabCodes):
 
     # ---- actions ---------------------------------------------------------------------------------------
 
-    def get_urls(self) -> list[URLPattern]:
-        actions = {
-            "launch": self.launch,
-            "pause": self.pause,
-            "close": self.close,
-            "follow": self.follow,
-            "add_places": self.add_places,
-        }
-        status_urls = [
-            path(
-                f"<path:object_id>/{name}/",
-                self.admin_site.admin_view(require_POST(action)),
-                name=f"studies_study_{name}",
-            )
-            for name, action in actions.items()
-        ]
-        prompts = path(
-            "<path:object_id>/prompts/", self.admin_site.admin_view(self.prompts), name="studies_study_prompts"
-        )
-        return [
-            *self.editing_urls(),
-            *status_urls,
-            *self.codes_urls(),
-            prompts,
-            *self.beginning_urls(),
-            *super().get_urls(),
-        ]
-
+    @at("<path:object_id>/prompts/")
     def prompts(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """Show the model prompts of the saved study."""
         study = self.seen(request, object_id)
@@ -187,6 +152,7 @@ class StudyAdmin(Beginnings, LabCodes):
             parent=study,
         )
 
+    @at("<path:object_id>/launch/", "POST")
     def launch(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """Freeze the current settings as a version and open the study; only an owner may reopen a closed one."""
         study = self.seen(request, object_id, role=Role.EDITOR)
@@ -202,19 +168,17 @@ class StudyAdmin(Beginnings, LabCodes):
                 self.record_action(request, study, action, f"Launched version {version.number}.", details)
         except (BadPlan, ValidationError) as error:
             reason = " ".join(fault.what for fault in faults_of(error))
-            self.message_user(request, _("Not launched: {reason}").format(reason=reason), messages.ERROR)
-            return _redirect_to_study(study)
-        self.message_user(
-            request,
-            _("Version {number} is launched and open to participants.").format(number=version.number),
-            messages.SUCCESS,
-        )
+            message = _("Not launched: {reason}").format(reason=reason)
+            return self.leave_to(request, self.address("change", study.pk), message, messages.ERROR)
+        message = _("Version {number} is launched and open to participants.").format(number=version.number)
+        self.message_user(request, message, messages.SUCCESS)
         if not was_open:
             self._tell(request, recruiting.follow(study, request.user))
         if places_before and (added := recruiting.places_of(study) - places_before) > 0:
             self._tell(request, recruiting.add_places(study, request.user, number=added))
-        return _redirect_to_study(study)
+        return self.leave_to(request, self.address("change", study.pk))
 
+    @at("<path:object_id>/pause/", "POST")
     def pause(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """Close the study to new participants for now; current participants continue."""
         study = self.seen(request, object_id, role=Role.EDITOR)
@@ -222,6 +186,7 @@ class StudyAdmin(Beginnings, LabCodes):
             request, study, pausing.pause, Action.PAUSED, _("Paused: closed to new participants.")
         )
 
+    @at("<path:object_id>/close/", "POST")
     def close(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """Close the study to new participants for good; current participants continue."""
         study = self.seen(request, object_id, role=Role.OWNER)
@@ -235,29 +200,27 @@ class StudyAdmin(Beginnings, LabCodes):
                 if change(study):
                     self.record_action(request, study, action, message)
         except pausing.NotRunning as reason:
-            self.message_user(request, str(reason), messages.WARNING)
-            return _redirect_to_study(study)
+            return self.leave_to(request, self.address("change", study.pk), reason, messages.WARNING)
         self.message_user(request, message, messages.SUCCESS)
-        self._tell(request, recruiting.follow(study, request.user))
-        return _redirect_to_study(study)
+        return self._told(request, study, recruiting.follow(study, request.user))
 
+    @at("<path:object_id>/follow/", "POST")
     def follow(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """Try again to do at the recruiter what the study's status asks for."""
         study = self.seen(request, object_id, role=Role.EDITOR)
-        self._tell(request, recruiting.follow(study, request.user))
-        return _redirect_to_study(study)
+        return self._told(request, study, recruiting.follow(study, request.user))
 
+    @at("<path:object_id>/add_places/", "POST")
     def add_places(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """Offer all places of the launched version at the recruiter."""
         study = self.seen(request, object_id, role=Role.EDITOR)
-        self._tell(request, recruiting.add_places(study, request.user))
-        return _redirect_to_study(study)
+        return self._told(request, study, recruiting.add_places(study, request.user))
 
     def _tell(self, request: HttpRequest, outcome: recruiting.Outcome | None) -> None:
         """Show what happened at the recruiter, if anything."""
         if outcome is not None:
             self.message_user(request, outcome.sentence, messages.SUCCESS if outcome.done else messages.ERROR)
 
-
-def _redirect_to_study(study: Study) -> HttpResponseRedirect:
-    return HttpResponseRedirect(reverse("admin:studies_study_change", args=[study.pk]))
+    def _told(self, request: HttpRequest, study: Study, outcome: recruiting.Outcome | None) -> HttpResponse:
+        self._tell(request, outcome)
+        return self.leave_to(request, self.address("change", study.pk))
