@@ -16,6 +16,10 @@ from math import ceil
 from statistics import median
 from typing import Any, ParamSpec
 
+import altair as alt
+import numpy as np
+from altair.utils.schemapi import debug_mode
+
 from analysis.data import label
 from analysis.fitting import fitted, lines_of
 from analysis.naming import Names
@@ -83,8 +87,6 @@ def unvalidated(draw: Callable[P, Figure]) -> Callable[P, Figure]:
 
     @wraps(draw)
     def wrapper(*args: P.args, **kwargs: P.kwargs) -> Figure:
-        from altair.utils.schemapi import debug_mode
-
         with debug_mode(False):
             return draw(*args, **kwargs)
 
@@ -172,8 +174,6 @@ class _Plot:
 
     def axis(self, channel: str, name: str = "") -> Any:
         """Return the encoding of numbers on an axis, by default those of its channel."""
-        import altair as alt
-
         column = self.table.column(self.names[channel])
         of_value = channel == self.kind.value
         share = "%" if of_value and column and column.kind == "share" else ""
@@ -196,15 +196,11 @@ class _Plot:
 
     def span(self, low: str, high: str) -> dict[str, Any]:
         """Return the encodings from one column to another along the axis of the values."""
-        import altair as alt
-
         channel = self.kind.value
         return {channel: self.axis(channel, low), f"{channel}2": (alt.X2 if channel == "x" else alt.Y2)(_key(high))}
 
     def rows_of_categories(self) -> Any:
         """Return a chart with the categories from top to bottom, and the series of each, if any, side by side."""
-        import altair as alt
-
         y = alt.Y(_key(self.names["y"]), type="nominal", sort=self.labels, title=self.heading("y") or None,
                   axis=alt.Axis(labelExpr=_in_lines(self.labels)))  # fmt: skip
         chart: Any = alt.Chart().encode(y=y)
@@ -220,8 +216,6 @@ class _Plot:
 
     def style(self, channel: str, key: str, series: Sequence[str], *, legend: bool = True) -> Any:
         """Return the styles of some series: those of the players, if all are, or else by position."""
-        import altair as alt
-
         styles: dict[str, tuple[Any, Sequence[Any]]] = {
             "color": (alt.Color, COLOURS), "shape": (alt.Shape, SHAPES), "strokeDash": (alt.StrokeDash, DASHES),
         }  # fmt: skip
@@ -243,8 +237,6 @@ class _Plot:
 
     def figure(self) -> Figure:
         """Return the figure with its data, panels and style."""
-        import altair as alt
-
         chart, kind, facet = self.chart, self.kind, self.names["facet"]
         description, layers = self.alt_text(), kind.layers(self)
         of_categories = "y" in kind.groups and chart.mark != "heat_map"
@@ -343,8 +335,6 @@ def _dots(plot: _Plot) -> list[Any]:
 
 def _lines(plot: _Plot) -> list[Any]:
     """Lines, with a band where rows have an interval; more series than colours become panels."""
-    import altair as alt
-
     bare = alt.Chart().encode(x=plot.axis("x"))
     base, interpolate = plot.styled(bare, "color"), "step-after" if plot.chart.step else "linear"
     layers = [*plot.line(), *plot.padding(bare)]
@@ -360,8 +350,6 @@ def _lines(plot: _Plot) -> list[Any]:
 
 def _bars(plot: _Plot) -> list[Any]:
     """Horizontal bars from zero, side by side or stacked by colour, in the order of the rows."""
-    import altair as alt
-
     base, stacked = plot.rows_of_categories(), plot.chart.stacked
     length = plot.axis("x")
     length.stack = "zero" if stacked else None
@@ -383,8 +371,6 @@ def _bars(plot: _Plot) -> list[Any]:
 
 def _boxes(plot: _Plot) -> list[Any]:
     """Box plots from q1, median and q3, with whiskers from low to high, the 10th and 90th percentiles."""
-    import altair as alt
-
     base = plot.rows_of_categories()
     of_players = set(plot.labels) <= set(plot.chart.players)
     fill = plot.style("color", plot.names["y"], plot.labels, legend=False) if of_players else alt.value(ACCENT)
@@ -397,8 +383,6 @@ def _boxes(plot: _Plot) -> list[Any]:
 
 def _strip_plot(plot: _Plot) -> list[Any]:
     """A ring for every value, and a bar at the mean of each category; values beyond the domain are at its edge."""
-    import altair as alt
-
     base = plot.rows_of_categories()
     mean = alt.X(_key(plot.value), type="quantitative", aggregate="mean", title=plot.heading("x"))
     return [
@@ -410,8 +394,6 @@ def _strip_plot(plot: _Plot) -> list[Any]:
 
 def _violins(plot: _Plot) -> list[Any]:
     """Kernel densities (Gaussian, Scott's bandwidth) with box and median; a line if values do not vary."""
-    import altair as alt
-
     plot.rows = [*_outlines(plot)]
     shown = json.dumps([*map(lines_of, plot.labels)])
     names = alt.Axis(values=list(range(len(plot.labels))), labelExpr=f"{shown}[datum.value]", grid=False)
@@ -430,7 +412,6 @@ def _violins(plot: _Plot) -> list[Any]:
 
 def _outlines(plot: _Plot) -> Iterator[Row]:
     """Yield the boxes and the densities' outlines, with categories at 0, 1, … from top to bottom."""
-    import numpy as np
     from scipy.stats import gaussian_kde
 
     y, facet, value = plot.names["y"], plot.names["facet"], plot.value
@@ -452,8 +433,6 @@ def _outlines(plot: _Plot) -> Iterator[Row]:
 
 def _scatter(plot: _Plot) -> list[Any]:
     """Points, thinned out evenly beyond 2,000; they may have areas by size, a text beside each, and dashed lines."""
-    import altair as alt
-
     label, size = plot.names["label"], plot.names["size"]
     plot.rows = plot.rows[:: plot.thinning()]
     x, y = plot.axis("x"), plot.axis("y")
@@ -470,8 +449,6 @@ def _scatter(plot: _Plot) -> list[Any]:
 
 def _paths(plot: _Plot) -> Iterator[Any]:
     """Yield dashed lines, each given by its corners."""
-    import altair as alt
-
     for name, corners in plot.chart.lines.items():
         path = alt.Data(values=[{"x": x, "y": y, "at": at, "line": name} for at, (x, y) in enumerate(corners)])
         line = alt.Chart(path).mark_line(color=QUIET, strokeDash=[5, 3], strokeWidth=1.4)
@@ -480,8 +457,6 @@ def _paths(plot: _Plot) -> Iterator[Any]:
 
 def _heat_map(plot: _Plot) -> list[Any]:
     """Cells with their values printed; the scale is viridis, or from blue to orange around the chart's centre."""
-    import altair as alt
-
     value, centre = plot.value, plot.chart.centre
     values = [float(row[value]) for row in plot.rows] or [0.0]
     if centre is None:
@@ -513,9 +488,6 @@ def _heat_map(plot: _Plot) -> list[Any]:
 
 def _histogram(plot: _Plot) -> list[Any]:
     """Numbers of values in bins of equal width, with labelled lines, such as at an announced average."""
-    import altair as alt
-    import numpy as np
-
     numbers = plot.numbers()
     counts, edges = np.histogram(numbers, bins=plot.chart.bins if len(set(numbers)) > 1 else 1)
     plot.rows = [{"from": low, "to": high, "count": count}
@@ -529,8 +501,6 @@ def _histogram(plot: _Plot) -> list[Any]:
 
 def _labelled_lines(lines: Mapping[str, Any], colour: str = QUIET) -> Iterator[Any]:
     """Yield vertical lines with their labels above the chart, each label on its own line."""
-    import altair as alt
-
     for index, (name, value) in enumerate(lines.items()):
         labels = _single_row().mark_text(dy=-4 - 14 * index, baseline="bottom", fontSize=12, color=colour)
         yield _rule("x", value, colour)
@@ -539,16 +509,12 @@ def _labelled_lines(lines: Mapping[str, Any], colour: str = QUIET) -> Iterator[A
 
 def _rule(channel: str, value: float, colour: str) -> Any:
     """Return a dashed line across the chart."""
-    import altair as alt
-
     line = _single_row().mark_rule(color=colour, strokeDash=[5, 3])
     return line.encode(**{channel: alt.datum(value, type="quantitative")})
 
 
 def _single_row() -> Any:
     """Return a chart with one row, for a layer that is drawn once and not for every row of the chart's data."""
-    import altair as alt
-
     return alt.Chart(alt.Data(values=[{}]))
 
 

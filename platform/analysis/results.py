@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-from analysis import charts
-from analysis.charts import Figure
 from analysis.data import Data
 from analysis.naming import Names
 from analysis.options import Options
 from analysis.tables import Table
+
+if TYPE_CHECKING:
+    from analysis.charts import Figure
 
 Needs = Literal["people", "agents", "both", "any"]
 
@@ -42,6 +43,8 @@ class Result:
 
     def draw(self, names: Names) -> None:
         """Draw the tables' charts, before the other figures; readers see these names."""
+        from analysis import charts
+
         self.tables = {key: replace(table, names=names) for key, table in self.tables.items()}
         drawn = (charts.drawn(table, chart) for table in self.tables.values() for chart in table.charts)
         self.figures = {figure.name: figure for figure in drawn} | self.figures

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
-from analysis.toolbox.bradley_terry import SEAT_EFFECT, bradley_terry, enough_of_each
 from collecting.models import Collection, Item
 from collecting.stages import state_of
 from games import registry
@@ -60,6 +59,8 @@ def ratings_of(collection: Collection) -> Ratings:
 @lru_cache(maxsize=CACHED)
 def _rated(collection: int, measure: str, _state: Any) -> Ratings:
     """Return the ratings; the state of the collection's matches only tells when they must be computed again."""
+    from analysis.toolbox.bradley_terry import SEAT_EFFECT, bradley_terry, enough_of_each
+
     finished = Item.objects.filter(collection=collection, status=Item.Status.FINISHED, match__metrics__isnull=False)
     numbers = finished.order_by("number").values_list("match", flat=True)[:MAX_MATCHES]
     matches = Match.objects.filter(pk__in=numbers).values_list("pk", "config", "seed", "metrics", "payoffs")

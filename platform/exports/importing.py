@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -55,20 +56,21 @@ def import_matches(
     result = ImportResult()
     configurations: dict[str, dict[str, Any]] = {}
     of_matches: dict[str, dict[str, list[Any]]] = {}
-    for portion in _chunks(system.read(root), result):
+    matches = readable(system.read(root), result)
+    for portion in iter(lambda: list(islice(matches, CHUNK)), []):
         by_game: dict[str, list[Imported]] = {}
         for match in portion:
             on_match(match)
             if match.events:
                 by_game.setdefault(match.game, []).append(match)
-        for key, matches in by_game.items():
+        for key, of_key in by_game.items():
             if key not in result.collections:
                 result.collections[key] = _collection(system, name, key)
-            _store(result.collections[key], matches)
+            _store(result.collections[key], of_key)
             for kept in KEPT:
-                of_matches.setdefault(key, {}).setdefault(kept, []).extend(getattr(match, kept) for match in matches)
+                of_matches.setdefault(key, {}).setdefault(kept, []).extend(getattr(match, kept) for match in of_key)
             of_game = configurations.setdefault(key, {})
-            for match in matches:
+            for match in of_key:
                 config = {key: value for key, value in match.config.items() if key not in DRAWN}
                 of_game.setdefault(repr(config), config)
     for key, collection in result.collections.items():
@@ -76,9 +78,8 @@ def import_matches(
     return result
 
 
-def _chunks(found: Iterable[Imported | Unreadable], result: ImportResult) -> Iterable[list[Imported]]:
-    """Yield the readable matches in portions and count them."""
-    portion: list[Imported] = []
+def readable(found: Iterable[Imported | Unreadable], result: ImportResult) -> Iterator[Imported]:
+    """Yield the matches that could be read; `result` counts them and keeps the others."""
     for match in found:
         if isinstance(match, Unreadable):
             result.unreadable.append(match)
@@ -86,12 +87,7 @@ def _chunks(found: Iterable[Imported | Unreadable], result: ImportResult) -> Ite
         result.matches += 1
         result.unverified += match.unverified is not None
         result.disagreeing += bool(match.disagreements)
-        portion.append(match)
-        if len(portion) == CHUNK:
-            yield portion
-            portion = []
-    if portion:
-        yield portion
+        yield match
 
 
 def _collection(system: System, name: str, key: str) -> Collection:

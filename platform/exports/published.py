@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import ast
+import csv
+import importlib
 import json
 import math
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
+from games.errors import GameError
 from games.interface import Event, Json, Role
 from games.play import Play
 
@@ -17,23 +20,18 @@ if TYPE_CHECKING:
     from analysis.data import Data
     from analysis.results import Result
 
-FAULTY = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError, OSError)
+T = TypeVar("T")
+FAULTY = (
+    LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError, MemoryError, OSError,
+    SyntaxError, csv.Error, GameError,
+)  # fmt: skip
 """What reading a record that is not as expected may raise."""
 TOLERANCE = 1e-9
 """Relative difference up to which a published number and ours are the same."""
 
 
-def results_of(play: Play) -> tuple[Mapping[Role, float | None], Mapping[str, Json]]:
-    """Return the payoffs and metrics of a play.
-
-    Raises:
-        OverflowError: one of them is not finite.
-    """
-    payoffs, metrics = play.payoffs(), play.metrics()
-    numbers = (value for value in (*payoffs.values(), *metrics.values()) if isinstance(value, float))
-    if not all(map(math.isfinite, numbers)):
-        raise OverflowError("the amounts are too large to compute with")
-    return payoffs, metrics
+class UnreadableRecord(ValueError):
+    """A record that cannot be read; the text tells who has the files what to fix."""
 
 
 def classes_in(root: Path, names: Collection[str]) -> Iterator[ast.ClassDef]:
@@ -41,7 +39,7 @@ def classes_in(root: Path, names: Collection[str]) -> Iterator[ast.ClassDef]:
     for path in sorted(root.rglob("*.py")):
         try:
             tree = ast.parse(path.read_text("utf-8"))
-        except (SyntaxError, *FAULTY):
+        except FAULTY:
             continue
         yield from (node for node in ast.walk(tree) if isinstance(node, ast.ClassDef) and node.name in names)
 
@@ -123,6 +121,39 @@ class Imported:
         }
 
 
+def imported(name: str, play: Play, events: Sequence[Event], players: Mapping[Role, str], **about: Any) -> Imported:
+    """Return a play that repeats a published match; `about` is further fields.
+
+    Raises:
+        UnreadableRecord: it is not over.
+        OverflowError: a payoff or metric is not finite.
+    """
+    if not play.finished:
+        moves, waiting = sum(event.kind == "move" for event in events), ", ".join(play.waiting_for())
+        raise UnreadableRecord(f"The game is not over: after {moves} moves it waits for {waiting}.")
+    payoffs, metrics, config = play.payoffs(), play.metrics(), play.game.config.model_dump(mode="json")
+    numbers = (value for value in (*payoffs.values(), *metrics.values()) if isinstance(value, float))
+    if not all(map(math.isfinite, numbers)):
+        raise OverflowError("the amounts are too large to compute with")
+    return Imported(name, play.game.key, config, players, payoffs, metrics, events, **about)
+
+
+def read_or_said(path: str, read: Callable[[], T]) -> T | Unreadable:
+    """Return what is read from a record, or why it cannot be read."""
+    try:
+        return read()
+    except (UnreadableRecord, GameError) as error:
+        return Unreadable(path, str(error))
+    except FAULTY as error:
+        return Unreadable(path, f"It is not as expected: {type(error).__name__}: {error}.")
+
+
+def differing(what: str, published: Any, computed: Any) -> Iterator[Disagreement]:
+    """Yield a disagreement if the two values differ."""
+    if published != computed:
+        yield Disagreement(what, published, computed)
+
+
 @dataclass(frozen=True)
 class Comparison:
     """A printed value beside ours.
@@ -169,11 +200,21 @@ class System:
 
     Attributes:
         read: function that yields the matches in a folder, in a fixed order; it raises OSError if that cannot be read.
-        compared: function of the folder and the analyses of what was imported from it; it yields printed values
-            beside ours. None: nothing is printed.
+        comparing: name of the module whose function `compared` yields printed values beside ours. It loads the
+            libraries of the analyses.
     """
 
     key: str
     title: str
     read: Callable[[Path], Iterable[Imported | Unreadable]]
-    compared: Callable[[Path, Analysed], Iterable[Comparison]] | None = None
+    comparing: str
+
+    def compared(self, root: Path, analysed: Analysed) -> Iterator[Comparison]:
+        """Yield the program's and the paper's values beside ours.
+
+        Args:
+            root: the folder that was imported.
+            analysed: the analyses of what was imported from it.
+        """
+        found: Iterator[Comparison] = importlib.import_module(self.comparing).compared(root, analysed)
+        return found

@@ -37,8 +37,7 @@ def reproduced(system: System, root: Path, to: Path) -> tuple[ImportResult, list
     for key, collection in result.collections.items():
         export(collection, to / key, ("csv", "jsonl", "parquet"), overwrite=True)
     analyses = Analyses({key: to / key for key in result.collections})
-    compared = system.compared(root, analyses) if system.compared else ()
-    return result, list(compared)
+    return result, list(system.compared(root, analyses))
 
 
 class Analyses:

@@ -15,7 +15,6 @@ from typing import Any, Literal
 from django.utils.translation import gettext as _
 from pydantic import ConfigDict, Field, create_model
 
-from analysis.toolbox import kappa
 from exports.csvsafe import cell, lines
 from games.interface import Form, Json, Move, Said
 from games.words import percent
@@ -271,6 +270,8 @@ class Share:
 
 def shares(rubric: Rubric, rows: Sequence[Mapping[str, Any]], judges: Sequence[str]) -> list[Share]:
     """Return each label's share, and Cohen's κ over the distinct texts that both judges labelled."""
+    from analysis.toolbox import kappa
+
     by_judge = {name: [row for row in rows if row["judge"] == name] for name in judges}
     rows_by_text = [{row["text_sha256"]: row for row in by_judge[name]} for name in judges]
     shared_texts = (

@@ -13,8 +13,6 @@ from typing import Any
 from django.db.models import Sum
 from django.utils.translation import gettext as _
 
-from analysis.toolbox import mean_from_sums
-from analysis.toolbox.dependence import FEWEST_UNITS
 from monitoring.finished import PAYOFF, SUM_COLUMNS, meanings_of, ranges_of
 from monitoring.models import OutcomeTally
 from monitoring.people import MAX_CELLS_LISTED, People
@@ -64,6 +62,8 @@ class Preview:
 
 def preview_of(study: Study, people: People) -> Preview | None:
     """Return the newest version's outcomes so far; None before the first match has finished."""
+    from analysis.toolbox.dependence import FEWEST_UNITS
+
     version = study.latest_version()
     if version is None:
         return None
@@ -101,6 +101,9 @@ def _positioned(
     rows: Sequence[tuple[str, Sequence[Any]]], bounds: tuple[float | None, float | None], *, intervals: bool
 ) -> list[Estimate]:
     """Return the estimates with positions on a scale that fits all of them; shares use 0 to 1."""
+    from analysis.toolbox import mean_from_sums
+    from analysis.toolbox.dependence import FEWEST_UNITS
+
     is_share = all(number == truths for _label, (number, truths, *_sums) in rows)
     labelled_estimates = [
         (label, mean_from_sums(number, total, squares, share=is_share, bounds=bounds))

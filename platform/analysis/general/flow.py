@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from analysis import charts
-from analysis.charts import Figure
 from analysis.data import Data
 from analysis.errors import SkippedError
 from analysis.options import Options
@@ -17,6 +15,9 @@ from analysis.tables import Table, count, share, text
 from analysis.toolbox import proportion
 from games import tokens
 
+if TYPE_CHECKING:
+    from analysis.charts import Figure
+
 WIDTH, MAIN, SIDE, GAP, LINE = 640, 250, 300, 26, 17
 BOX, MARGIN, TOP_LINE = 46, 12, 15
 """Height of a stage's box, and margins of the lines beside it."""
@@ -24,6 +25,8 @@ BOX, MARGIN, TOP_LINE = 46, 12, 15
 
 def run(data: Data, options: Options) -> Result:
     """Return the stages with reasons for leaving, for people, or for matches if only agents played."""
+    from analysis.charts import unvalidated
+
     flow = data.flow_counts
     stages = flow["stages"] if flow["arrived"] else []
     if not stages:
@@ -50,7 +53,7 @@ def run(data: Data, options: Options) -> Result:
         note="For reaching a stage, shares refer to all arrivals; for leaving at a stage, to those who reached it.",
     )  # fmt: skip
     n = {"people": flow["arrived"]} if flow["arrived"] else {}
-    return Result([table], [_figure(named)], table.numbers("{stage}: {what}"), n=n)
+    return Result([table], [unvalidated(_figure)(named)], table.numbers("{stage}: {what}"), n=n)
 
 
 def _reasons(left: dict[str, int]) -> dict[str, int]:
@@ -58,10 +61,11 @@ def _reasons(left: dict[str, int]) -> dict[str, int]:
     return {reason(why): number for why, number in sorted(left.items(), key=lambda item: (-item[1], item[0]))}
 
 
-@charts.unvalidated
 def _figure(stages: list[tuple[str, int, dict[str, int]]]) -> Figure:
     """Return a flow chart with the stages from top to bottom and those who left beside them."""
     import altair as alt
+
+    from analysis import charts
 
     boxes: list[dict[str, Any]] = []
     lines: list[dict[str, Any]] = []

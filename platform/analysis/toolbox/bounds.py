@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+
+import numpy as np
 
 from analysis.toolbox.dependence import FEWEST_UNITS, TOO_FEW, Dependence
 from analysis.toolbox.numbers import Result, Rows, column, numbers, undefined
 from analysis.toolbox.regression import order_of_level
-
-if TYPE_CHECKING:
-    import numpy as np
 
 CHUNK = 2_000_000
 """Numbers held at once in the bootstrap."""
@@ -44,8 +42,6 @@ def lee_bounds(
         low, high: the bounds of the effect; trimmed (also as trimmed_share): the share trimmed of the analysed in one
         arm; ci_low, ci_high: Imbens and Manski's interval for the effect; shares analysed by level; n, clusters.
     """
-    import numpy as np
-
     labels = column(rows, arm)
     levels = sorted({label for label in labels if label is not None and label == label}, key=order_of_level)
     if len(levels) != 2:
@@ -78,8 +74,6 @@ class _Bounds:
     """Lee's bounds under weights of the rows."""
 
     def __init__(self, y: np.ndarray, treated: np.ndarray, kept: np.ndarray) -> None:
-        import numpy as np
-
         order = np.argsort(y, kind="stable")
         self.arms = [order[(treated[order] == side) & kept[order]] for side in (False, True)]
         self.everyone = [np.flatnonzero(treated == side) for side in (False, True)]
@@ -87,8 +81,6 @@ class _Bounds:
 
     def weighted(self, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return low, high and the trimmed share for each row of weights; NaN if an arm is empty."""
-        import numpy as np
-
         with np.errstate(invalid="ignore", divide="ignore"):
             shares = [weights[:, kept].sum(axis=1) / weights[:, everyone].sum(axis=1)
                       for kept, everyone in zip(self.arms, self.everyone, strict=True)]  # fmt: skip
@@ -102,8 +94,6 @@ class _Bounds:
 
     def _lowest(self, rows: np.ndarray, weights: np.ndarray, remaining: np.ndarray) -> np.ndarray:
         """Return the mean of the first values, as many as have the remaining share of the weight."""
-        import numpy as np
-
         own = weights[:, rows]
         mass = own.sum(axis=1) * remaining
         before = np.cumsum(own, axis=1) - own

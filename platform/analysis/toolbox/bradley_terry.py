@@ -10,7 +10,9 @@ from collections import Counter
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
 
 from analysis.toolbox.dependence import (
     FEWEST_ON_A_SIDE,
@@ -22,9 +24,6 @@ from analysis.toolbox.dependence import (
 )
 from analysis.toolbox.estimates import two_sided
 from analysis.toolbox.numbers import Result, finite
-
-if TYPE_CHECKING:
-    import numpy as np
 
 Match = Mapping[str, Any] | Sequence[tuple[str, Any]]
 Labels = str | Sequence[Hashable] | None
@@ -232,8 +231,6 @@ class _Fit:
     """
 
     def __init__(self, compared: _Compared, seed: int, level: float) -> None:
-        import numpy as np
-
         self.compared, self.level, self.players, cells = compared, level, compared.players, compared.cells
         self.configurations, self.design, self.seats_note = _design(cells, self.players, compared.with_seats)
         self.has_seats = self.design.shape[1] > len(self.players)
@@ -268,8 +265,6 @@ class _Fit:
 
     def _estimates(self, results: np.ndarray) -> np.ndarray:
         """Return the estimates from each row of results that connects all players."""
-        import numpy as np
-
         players = len(self.players)
         of_players = self.design[:, :players]
         products = (of_players[:, :, None] * of_players[:, None, :]).reshape(len(self.design), -1)
@@ -283,8 +278,6 @@ class _Fit:
 
     def drawn(self, draws: int, seed: int) -> np.ndarray:
         """Return the estimates of the draws whose matches connect all players."""
-        import numpy as np
-
         rng, clusters, kinds = np.random.default_rng(seed), len(self.kind), len(self.results)
         size = self._at_once(clusters)
         found = [np.zeros((0, len(self.estimate)))]
@@ -298,8 +291,6 @@ class _Fit:
 
     def _interval(self, estimate: float, left_out: np.ndarray, why_not: str) -> Result:
         """Return the jackknife's interval of an estimate."""
-        import numpy as np
-
         clusters, times = len(self.kind), np.bincount(self.kind)
         if not why_not:
             error = float(np.sqrt((clusters - 1) / clusters * times @ (left_out - estimate) ** 2))
@@ -324,8 +315,6 @@ class _Fit:
 
     def ranks(self, draws: int, seed: int) -> Iterator[tuple[str, Result]]:
         """Yield each player's rank with its interval, whose ends are rounded outwards; who are equal share ranks."""
-        import numpy as np
-
         players = len(self.players)
         drawn = self.left_out if self.why_not else self.drawn(draws, seed)
         strengths = drawn[:, :players, None] - drawn[:, None, :players]
@@ -341,8 +330,6 @@ class _Fit:
 
     def seat_effect(self) -> Result:
         """Return the effect of the first seat, averaged over configurations and in each."""
-        import numpy as np
-
         if not self.has_seats:
             return {"note": self.seats_note}
         configurations = len(self.configurations)
@@ -362,8 +349,6 @@ class _Fit:
 
 def _joined(units: Sequence[Counter[Any]], seed: int) -> Sequence[Counter[Any]]:
     """Return the units, joined at random into as many as are estimated without."""
-    import numpy as np
-
     if len(units) <= MOST_UNITS:
         return units
     groups: list[Counter[Any]] = [Counter() for _group in range(MOST_UNITS)]
@@ -374,8 +359,6 @@ def _joined(units: Sequence[Counter[Any]], seed: int) -> Sequence[Counter[Any]]:
 
 def _design(cells: Sequence[Cell], players: Sequence[str], with_seats: bool) -> tuple[list[Any], np.ndarray, str]:
     """Return the configurations, a row per cell with a column per player and seat in a configuration, and a note."""
-    import numpy as np
-
     seats = 1 + max(max(cell[2:4]) for cell in cells)
     of_players = _contrasts([(players.index(one), players.index(two)) for one, two, *_rest in cells], len(players))
     configurations: list[Any] = list(dict.fromkeys(cell[4] for cell in sorted(cells, key=lambda cell: str(cell[4]))))
@@ -392,8 +375,6 @@ def _design(cells: Sequence[Cell], players: Sequence[str], with_seats: bool) -> 
 
 def _contrasts(ends: Sequence[tuple[int, int]], columns: int) -> np.ndarray:
     """Return a row for each pair of columns: 1 in the first and -1 in the second, 0 if they are the same."""
-    import numpy as np
-
     found = np.zeros((len(ends), columns))
     for row, (one, two) in enumerate(ends):
         found[row, one] += 1
@@ -410,8 +391,6 @@ def _maximum(
         results: a row per draw, with the wins in each cell and then the losses.
         penalised: whether the likelihood is multiplied by the root of the information's determinant (Firth).
     """
-    import numpy as np
-
     # What no match determines is left out, as rounding would move it at every step.
     _left, sizes, right = np.linalg.svd(design, full_matrices=False)
     basis = right[sizes > TOLERANCE * sizes.max()].T

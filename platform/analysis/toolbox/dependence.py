@@ -7,12 +7,11 @@ to the same group, or if they repeat one record of agents. A unit is a connected
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
 
 from analysis.toolbox.numbers import Result, Rows, column, numbers, undefined
-
-if TYPE_CHECKING:
-    import numpy as np
 
 FEWEST_UNITS, FEWEST_ON_A_SIDE = 5, 3
 """Fewest units for an interval: in all rows, and with either of the levels compared."""
@@ -31,7 +30,6 @@ def components(n: int, relations: Sequence[Sequence[Any]]) -> np.ndarray:
         relations: each is a list of columns; rows belong together if one value occurs in any of these columns in both.
             Values of different relations have nothing to do with each other. None is a missing value.
     """
-    import numpy as np
     import pandas as pd
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
@@ -75,7 +73,6 @@ class Dependence:
         replay: str | None = None,
         cell: Sequence[str] = (),
     ) -> None:
-        import numpy as np
         import pandas as pd
 
         n = len(rows)
@@ -125,7 +122,6 @@ def mean_intervals(
     Returns:
         clusters, se, df, low and high of each group, NaN if undefined; and note, which says why.
     """
-    import numpy as np
     from scipy.special import stdtrit
 
     groups = len(mean)
@@ -177,8 +173,6 @@ def mean_intervals(
 
 def wilson(share: Any, n: Any, t: Any) -> tuple[np.ndarray, np.ndarray]:
     """Return Wilson's interval of shares of n, with t in place of z."""
-    import numpy as np
-
     scale = 1 + t * t / n
     centre = (share + t * t / (2 * n)) / scale
     half = t * np.sqrt(share * (1 - share) / n + t * t / (4 * n**2)) / scale
@@ -187,8 +181,6 @@ def wilson(share: Any, n: Any, t: Any) -> tuple[np.ndarray, np.ndarray]:
 
 def limited(mean: Any, half: Any, low: float, high: float) -> tuple[np.ndarray, np.ndarray]:
     """Return mean ± half within a range: on its logit scale if both ends are finite and the mean is inside it."""
-    import numpy as np
-
     ends = np.clip(mean - half, low, high), np.clip(mean + half, low, high)
     width = high - low
     if not np.isfinite(width) or width <= 0:
@@ -218,8 +210,6 @@ def share(
     Returns:
         estimate, se, low, high, n, clusters (the units), unit; and a note if the interval is undefined.
     """
-    import numpy as np
-
     values = numbers(rows, outcome)
     known = np.isfinite(values)
     dependence = Dependence(rows, people, group, replay, cell)

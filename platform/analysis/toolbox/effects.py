@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
 
 from analysis.toolbox.dependence import (
     ALWAYS_THE_SAME,
@@ -25,9 +27,6 @@ from analysis.toolbox.dependence import (
 from analysis.toolbox.numbers import Result, Rows, column, finite, numbers
 from analysis.toolbox.regression import Coded, Design
 from analysis.toolbox.resampled import randomisation, wild_bootstrap
-
-if TYPE_CHECKING:
-    import numpy as np
 
 SINGULAR = 1e-8
 """Eigenvalues below this are zero: without that unit, some term is not identified."""
@@ -139,8 +138,6 @@ class Effects:
         self, y: np.ndarray, *, bounds: tuple[float | None, float | None] | None = None, level: float = 0.95
     ) -> Result:
         """Return the effects on an outcome, given as an array with NaN for missing values."""
-        import numpy as np
-
         complete = np.isfinite(y) & self.coded.known
         result: Result = {"unit": self.dependence.kind, "clusters": 0, "method": "none", "terms": [], "robustness": [],
                           "n": int(complete.sum()), "r2": None, "dropped": [], "warnings": [], "notes": []}  # fmt: skip
@@ -213,8 +210,6 @@ class Effects:
         Args:
             y: the outcome, NaN where it is missing.
         """
-        import numpy as np
-
         complete = np.isfinite(y) & self.coded.known
         for jackknife in self._jackknives(complete) if complete.any() else ():
             if term in (names := jackknife.design.names):
@@ -228,7 +223,6 @@ class Effects:
 
         Of an interaction, the factor that was assigned is assigned again.
         """
-        import numpy as np
         import pandas as pd
 
         if "unit" not in self.assigned:
@@ -255,7 +249,6 @@ class Effects:
 
     def _blocks(self, complete: np.ndarray, codes: np.ndarray) -> np.ndarray:
         """Return the block of each row: the recorded one or, of two levels, the probability of the first."""
-        import numpy as np
         import pandas as pd
 
         blocks: np.ndarray = np.zeros(len(codes), dtype=int)
@@ -277,7 +270,6 @@ class Effects:
         level: float,
     ) -> Result | None:
         """Return a term's test by leaving out one person at a time; None where that is not justified."""
-        import numpy as np
         import pandas as pd
 
         design, codes = jackknife.design, jackknife.codes
@@ -311,8 +303,6 @@ class Effects:
 
 def _set_by(group: np.ndarray, sides: Sequence[np.ndarray]) -> bool:
     """Return whether groups of several rows exist, and none of them is on two sides of the comparison."""
-    import numpy as np
-
     known = group >= 0
     several = np.bincount(group[known], minlength=1) > 1
     sides_of = sum(np.bincount(group[side & known], minlength=len(several)) > 0 for side in sides)
@@ -366,7 +356,6 @@ class _Jackknife:
     """
 
     def __init__(self, design: Design, unit: np.ndarray) -> None:
-        import numpy as np
         from scipy.linalg import solve_triangular
 
         self.design = design
@@ -388,8 +377,6 @@ class _Jackknife:
         The change is β - β₍g₎ = (X'X)⁻¹ X_g' (I - H_gg)⁻¹ e_g. If the inverse does not exist, the pseudo-inverse gives
         the same change for every term that is identified without the unit.
         """
-        import numpy as np
-
         weights = np.zeros_like(self.q)
         k = self.q.shape[1]
         lost = np.zeros(k, dtype=bool)
@@ -416,8 +403,6 @@ class _Jackknife:
 
     def fit(self, y: np.ndarray) -> tuple[np.ndarray, float | None, np.ndarray]:
         """Return the terms, R², and the standard errors (0 where they are undefined)."""
-        import numpy as np
-
         y = y[self.order]
         projected = self.q.T @ y
         residuals = y - self.q @ projected
@@ -433,8 +418,6 @@ class _Jackknife:
     @cached_property
     def on_smaller_side(self) -> list[int]:
         """The number of units in the smallest of the cells that each term compares."""
-        import numpy as np
-
         return [
             min(int(np.count_nonzero(np.bincount(self.codes[side], minlength=1))) for side in sides)
             for sides in self.design.sides
@@ -465,8 +448,6 @@ class _Jackknife:
 
     def _bell_mccaffrey(self, weights: np.ndarray) -> float:
         """Return (tr P)² / tr P² for P = D - W W', the units' products of a term's changes under equal variances."""
-        import numpy as np
-
         own = np.add.reduceat(weights**2, self.starts)
         through = np.add.reduceat(self.q * weights[:, None], self.starts)
         fitted = (through**2).sum(axis=1)
@@ -499,8 +480,6 @@ def within(
         estimate (None if x does not vary within any stratum), se, low, high, p, df, n, clusters (units), components
         (units on the smaller side, if x has two values), method and note.
     """
-    import numpy as np
-
     stratum, unit = (np.unique(labels, return_inverse=True)[1] for labels in (strata, units))
     x, y = (values - _means(values, stratum) for values in (np.asarray(x, dtype=float), np.asarray(y, dtype=float)))
     n, number = len(x), int(unit.max(initial=-1)) + 1
@@ -533,8 +512,6 @@ def within(
 
 
 def _means(values: np.ndarray, stratum: np.ndarray) -> np.ndarray:
-    import numpy as np
-
     return (np.bincount(stratum, values) / np.bincount(stratum))[stratum]
 
 
@@ -546,8 +523,6 @@ def _without_each_unit(
     Args:
         x, y: without their means in each stratum.
     """
-    import numpy as np
-
     number = int(unit.max()) + 1
     pairs, pair = np.unique(stratum.astype(np.int64) * number + unit, return_inverse=True)
     of_stratum, of_unit = pairs // number, pairs % number
@@ -563,8 +538,6 @@ def _without_each_unit(
 
 def _bell_mccaffrey(x: np.ndarray, stratum: np.ndarray, unit: np.ndarray, weight: float, weights: np.ndarray) -> float:
     """Return the degrees of freedom of the jackknife; see `effects`."""
-    import numpy as np
-
     number = len(weights)
     left_out = np.empty((number, len(x)))
     for index in range(number):

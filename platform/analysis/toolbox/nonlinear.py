@@ -5,15 +5,14 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
 
 from analysis.toolbox.dependence import FEWEST_UNITS, Dependence
 from analysis.toolbox.effects import tested
 from analysis.toolbox.numbers import Result, Rows, numbers
 from analysis.toolbox.regression import Coded, Design
-
-if TYPE_CHECKING:
-    import numpy as np
 
 FARTHEST = 15.0
 """A coefficient beyond this means that the outcome is the same throughout a level."""
@@ -31,7 +30,6 @@ def logit_effects(
     Returns:
         terms as in `effects`; none if the model has no solution, or there are fewer than five units.
     """
-    import numpy as np
     from statsmodels.discrete.discrete_model import Logit
 
     design, y, unit = _regression(rows, outcome, factors, group)
@@ -63,7 +61,6 @@ def ordered_logit(
     rows: Rows, outcome: str, factors: Mapping[str, Any], group: str | None = None, *, level: float = 0.95
 ) -> list[Result]:
     """Return the log odds ratio of each level for a higher answer; see `logit_effects`."""
-    import numpy as np
     from statsmodels.miscmodels.ordinal_model import OrderedModel
 
     design, y, unit = _regression(rows, outcome, factors, group)
@@ -84,8 +81,6 @@ def ordered_logit(
 
 def _fitted(model: Any, unit: np.ndarray, **options: Any) -> Any:
     """Return the fit of a model; None if it has no solution."""
-    import numpy as np
-
     try:
         return model.fit(disp=0, cov_type="cluster", cov_kwds={"groups": unit}, **options)
     except (np.linalg.LinAlgError, ValueError, ArithmeticError):
@@ -108,8 +103,6 @@ def _regression(
     rows: Rows, outcome: str, factors: Mapping[str, Any], group: str | None
 ) -> tuple[Design | None, np.ndarray, np.ndarray]:
     """Return the columns, outcomes and units of complete rows; no columns if there are too few units."""
-    import numpy as np
-
     y, coded = numbers(rows, outcome), Coded(rows, factors)
     complete = np.isfinite(y) & coded.known
     unit = np.unique(Dependence(rows, group=group).unit[complete], return_inverse=True)[1]
@@ -120,8 +113,6 @@ def _regression(
 @contextmanager
 def _quietly() -> Iterator[None]:
     """Leave out the libraries' warnings; results say themselves whether they were found."""
-    import numpy as np
-
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         yield

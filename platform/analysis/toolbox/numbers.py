@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from math import isfinite
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    import numpy as np
+import numpy as np
 
 Value = float | int | bool | None
 Result = dict[str, Any]
@@ -39,8 +38,6 @@ def finite(value: Any) -> float | None:
 
 def column(rows: Rows, name: str) -> np.ndarray:
     """Return one column of the rows as objects, with None for missing values."""
-    import numpy as np
-
     if not isinstance(rows, Sequence):
         known = rows[name].notna()
         return np.asarray(rows[name].astype("object").where(known, None))
@@ -51,8 +48,6 @@ def column(rows: Rows, name: str) -> np.ndarray:
 
 def numbers(rows: Rows, name: str) -> np.ndarray:
     """Return one column of the rows as floats, with NaN for what is not a finite number."""
-    import numpy as np
-
     return np.array([np.nan if (number := finite(value)) is None else number for value in column(rows, name)])
 
 

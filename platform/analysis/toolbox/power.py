@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import product
 from math import ceil, sqrt
-from typing import TYPE_CHECKING
+
+import numpy as np
 
 from analysis.toolbox.effects import Effects
 from analysis.toolbox.estimates import proportion
 from analysis.toolbox.numbers import Result, undefined
-
-if TYPE_CHECKING:
-    import numpy as np
 
 GOAL = 0.8
 """The power for which the smallest effect is sought."""
@@ -53,8 +51,6 @@ def simulated_power(
         power, its Wilson interval (low, high), smallest (the effect found with 80 % power), n (matches), people, units
         (independent ones), method, and note: why there is none.
     """
-    import numpy as np
-
     rng = np.random.default_rng(seed)
     cells, members, cohorts = _design(per_level, within, matches, people, cohort if regroup else 0, rng)
     names = [f"factor_{number}" for number in range(len(within))]
@@ -87,8 +83,6 @@ def _design(
     Args:
         cohort: how many people meet each other in turns; 0 if groups stay together, None for all of an arm.
     """
-    import numpy as np
-
     in_cell = max(1, per_level // 2 ** (len(within) - 1))
     groups = ceil(in_cell / matches)
     cells: list[tuple[int, ...]] = []
@@ -112,8 +106,6 @@ def _design(
 
 
 def _regrouped(people: np.ndarray, cohort: int, rng: np.random.Generator) -> np.ndarray:
-    import numpy as np
-
     parts = [people[first : first + cohort] for first in range(0, len(people), cohort)]
     return np.concatenate([rng.permutation(part) for part in parts])
 

@@ -6,12 +6,11 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import combinations, product
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
+
+import numpy as np
 
 from analysis.toolbox.numbers import Result, Rows, column, numbers, undefined
-
-if TYPE_CHECKING:
-    import numpy as np
 
 Covariance = Literal["classical", "HC1"]
 COLLINEAR_BELOW = 1e-9
@@ -42,7 +41,6 @@ def ols(
         terms: list of {term: "Intercept" or "name=level", estimate, se, low, high, p}; df, r2, n, dropped
         (collinear columns), warnings.
     """
-    import numpy as np
     import pandas as pd
 
     y = numbers(rows, outcome)
@@ -90,7 +88,6 @@ class Coded:
     """
 
     def __init__(self, rows: Rows, factors: Mapping[str, Any], covariates: Sequence[str] = ()) -> None:
-        import numpy as np
         import pandas as pd
 
         self.factors = factors
@@ -104,8 +101,6 @@ class Coded:
 
     def crossed(self, complete: np.ndarray) -> list[tuple[str, str]]:
         """Return the pairs of factors of which every combination of levels occurs in rows that are `complete`."""
-        import numpy as np
-
         found = []
         for first, second in combinations(self.coded, 2):
             a, b = (self.coded[name][0][complete] for name in (first, second))
@@ -119,8 +114,6 @@ class Coded:
         Args:
             interactions: pairs of factors of which each two levels have a column, after those of all factors.
         """
-        import numpy as np
-
         everyone = np.ones(int(complete.sum()), dtype=bool)
         names, warnings = ["Intercept"], []
         sides: list[tuple[np.ndarray, ...]] = [(everyone, everyone)]
@@ -174,8 +167,6 @@ def order_of_level(level: Any) -> tuple[int, Any, str]:
 
 def _independent(x: np.ndarray) -> list[int]:
     """Return the columns that earlier ones do not explain (QR in the order of the columns)."""
-    import numpy as np
-
     used = list(range(x.shape[1]))
     x = x / np.maximum(np.linalg.norm(x, axis=0), 1e-300)
     with suppress(np.linalg.LinAlgError):  # faster, and enough for most designs
@@ -191,7 +182,6 @@ def _independent(x: np.ndarray) -> list[int]:
 
 
 def _fitted(design: Design, y: np.ndarray, groups: np.ndarray | None, covariance: Covariance, level: float) -> Result:
-    import numpy as np
     from statsmodels.regression.linear_model import OLS
 
     n, k = design.x.shape

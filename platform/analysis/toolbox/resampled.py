@@ -8,12 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from itertools import product
 from math import comb, prod
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
 
 from analysis.toolbox.numbers import Result
-
-if TYPE_CHECKING:
-    import numpy as np
 
 MOST_ENUMERATED = 10_000
 WEBB_BELOW = 12
@@ -59,8 +58,6 @@ def wild_bootstrap(
     Returns:
         estimate, low, high, p, draws (of weights), enumerated (whether these are all).
     """
-    import numpy as np
-
     number = int(unit.max()) + 1
     weights, enumerated = _weights(number, draws, seed)
     inverse = np.linalg.inv(x.T @ x)
@@ -101,8 +98,6 @@ def wild_bootstrap(
 
 def _weights(units: int, draws: int, seed: int) -> tuple[np.ndarray, bool]:
     """Return vectors of weights, all that exist if these are not more than the draws, and whether they are all."""
-    import numpy as np
-
     webb = np.sqrt(np.array([0.5, 1.0, 1.5]))
     values = np.concatenate([-webb[::-1], webb]) if units < WEBB_BELOW else np.array([-1.0, 1.0])
     if len(values) ** units <= draws:
@@ -139,8 +134,6 @@ def randomisation(
     Returns:
         low, high, p, draws, enumerated, and smallest_p: the smallest p that these assignments allow.
     """
-    import numpy as np
-
     number = int(unit.max()) + 1
     first = np.unique(unit, return_index=True)[1]
     given, blocks = level_of[first], block[first]
@@ -180,8 +173,6 @@ def _coefficients(
     levels: np.ndarray, assigned: Sequence[int | None], products: np.ndarray, moments: np.ndarray, index: int
 ) -> np.ndarray:
     """Return the term's coefficients for each assignment, of the outcome and of the tested column; NaN if undefined."""
-    import numpy as np
-
     here = np.stack([np.ones(levels.shape) if code is None else (levels == code) for code in assigned], axis=2)
     squares = np.einsum("duc,due,uce->dce", here, here, products, optimize=True)
     sums = np.einsum("duc,ucy->dcy", here, moments, optimize=True)
@@ -193,8 +184,6 @@ def _coefficients(
 
 def _assignments(given: np.ndarray, blocks: np.ndarray, draws: int, seed: int) -> tuple[np.ndarray, bool]:
     """Return assignments of the units' levels within blocks, and whether these are all that exist."""
-    import numpy as np
-
     members = [np.flatnonzero(blocks == one) for one in np.unique(blocks)]
     number = prod(_arrangements_of(given[rows]) for rows in members)
     if number <= MOST_ENUMERATED:
@@ -210,8 +199,6 @@ def _assignments(given: np.ndarray, blocks: np.ndarray, draws: int, seed: int) -
 
 
 def _arrangements_of(levels: np.ndarray) -> int:
-    import numpy as np
-
     remaining, number = len(levels), 1
     for count in np.unique(levels, return_counts=True)[1].tolist():
         number, remaining = number * comb(remaining, count), remaining - count

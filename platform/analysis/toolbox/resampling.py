@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from analysis.toolbox.dependence import FEWEST_UNITS, TOO_FEW
 from analysis.toolbox.numbers import Result, Row, finite, undefined
 
@@ -28,8 +30,6 @@ def bootstrap(
     Args:
         cluster: the column with each row's cluster.
     """
-    import numpy as np
-
     by_label: dict[Any, list[Row]] = {}
     for row in rows:
         by_label.setdefault(row[cluster], []).append(row)
@@ -63,8 +63,6 @@ def bootstrap_ratio(
 
     With fewer than five clusters there is no interval.
     """
-    import numpy as np
-
     total, n = float(np.sum(below)), len(above)
     estimate = finite(float(np.sum(above)) / total) if total else None
     labels, codes = np.unique(np.asarray([str(label) for label in clusters]), return_inverse=True)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from decimal import Decimal
 from functools import lru_cache
 from typing import Any
@@ -112,14 +113,14 @@ class CollectionAdmin(PlanEditing):
             "plan": plan_of(collection),
             "analysed": grids.analyses(collection.game) is not None,
             "judged": grids.has_module(collection.game, "justifications"),
-            **_status_context(collection, status),
+            "status": status,
         }
         return TemplateResponse(request, "admin/collecting/collection/page.html", context)
 
     def progress(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """Return the part of the page that changes while matches are played."""
         collection = self.seen(request, object_id)
-        context = _status_context(collection, status_of(collection))
+        context = {"collection": collection, "status": status_of(collection)}
         return TemplateResponse(
             request, "admin/collecting/collection/progress.html", context, headers={"Cache-Control": "no-store"}
         )
@@ -195,52 +196,37 @@ class CollectionAdmin(PlanEditing):
         collection = self.seen(request, object_id, role=Role.EDITOR)
         resumed = collection.started_at is not None
         message = _("Resumed. Matches continue where they stopped.") if resumed else _("Started.")
-        try:
-            with transaction.atomic():
-                services.start(collection)
-                self.record_action(request, collection, Action.RESUMED if resumed else Action.STARTED, message)
-        except WrongState as error:
-            return self._report_refusal(request, collection, error)
-        return self._report_success(request, collection, message)
+        with self._acting(request):
+            services.start(collection)
+            self._report(request, collection, Action.RESUMED if resumed else Action.STARTED, message)
+        return _redirect_to(collection)
 
     def pause(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """Pause the collection; matches in progress keep their current state."""
         collection = self.seen(request, object_id, role=Role.EDITOR)
-        message = _("Paused. Matches in progress keep their current state.")
-        try:
-            with transaction.atomic():
-                services.pause(collection)
-                self.record_action(request, collection, Action.PAUSED, message)
-        except WrongState as error:
-            return self._report_refusal(request, collection, error)
-        return self._report_success(request, collection, message)
+        with self._acting(request):
+            services.pause(collection)
+            message = _("Paused. Matches in progress keep their current state.")
+            self._report(request, collection, Action.PAUSED, message)
+        return _redirect_to(collection)
 
     def retry(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """Replay the failed matches, at once if the budget allows it."""
         collection = self.seen(request, object_id, role=Role.EDITOR)
-        try:
-            retried, message = self._retry(request, collection)
-        except WrongState as error:
-            return self._report_refusal(request, collection, error)
-        if not retried:
-            self.message_user(request, _("No failed matches to replay."), messages.WARNING)
-            return _redirect_to(collection)
-        return self._report_success(request, collection, message)
-
-    @transaction.atomic
-    def _retry(self, request: HttpRequest, collection: Collection) -> tuple[int, str]:
-        retried = services.retry_failed(collection)
-        current = progress(collection)
-        if retried and (current.budget is None or current.cost < current.budget):
-            services.start(collection)
-        message = ngettext(
-            "Replaying {number} failed match from the start.",
-            "Replaying {number} failed matches from the start.",
-            retried,
-        ).format(number=f"{retried:,}")
-        if retried:
-            self.record_action(request, collection, Action.STARTED, message, {"failed matches": retried})
-        return retried, message
+        with self._acting(request):
+            if retried := services.retry_failed(collection):
+                current = progress(collection)
+                if current.budget is None or current.cost < current.budget:
+                    services.start(collection)
+                message = ngettext(
+                    "Replaying {number} failed match from the start.",
+                    "Replaying {number} failed matches from the start.",
+                    retried,
+                ).format(number=f"{retried:,}")
+                self._report(request, collection, Action.STARTED, message, {"failed matches": retried})
+            else:
+                self.message_user(request, _("No failed matches to replay."), messages.WARNING)
+        return _redirect_to(collection)
 
     def raise_budget(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """Raise the budget."""
@@ -249,26 +235,24 @@ class CollectionAdmin(PlanEditing):
         if budget is None:
             self.message_user(request, _("Enter the new budget in dollars, such as 25.00."), messages.ERROR)
             return _redirect_to(collection)
-        message = _("The budget is now {budget}.").format(budget=dollars(budget))
+        with self._acting(request):
+            collection = services.raise_budget(collection, budget)
+            message = _("The budget is now {budget}.").format(budget=dollars(budget))
+            self._report(request, collection, Action.CHANGED, message, {"budget": str(budget)})
+        return _redirect_to(collection)
+
+    @contextmanager
+    def _acting(self, request: HttpRequest) -> Iterator[None]:
+        """Do everything or nothing; say why if the action is refused."""
         try:
             with transaction.atomic():
-                collection = services.raise_budget(collection, budget)
-                self.record_action(request, collection, Action.CHANGED, message, {"budget": str(budget)})
+                yield
         except WrongState as error:
-            return self._report_refusal(request, collection, error)
-        return self._report_success(request, collection, message)
+            self.message_user(request, str(error), messages.ERROR)
 
-    def _report_success(self, request: HttpRequest, collection: Collection, message: str) -> HttpResponseRedirect:
+    def _report(self, request: HttpRequest, collection: Collection, act: Action, message: str, *details: Any) -> None:
+        self.record_action(request, collection, act, message, *details)
         self.message_user(request, message, messages.SUCCESS)
-        return _redirect_to(collection)
-
-    def _report_refusal(self, request: HttpRequest, collection: Collection, error: WrongState) -> HttpResponseRedirect:
-        self.message_user(request, str(error), messages.ERROR)
-        return _redirect_to(collection)
-
-
-def _status_context(collection: Collection, status: Any) -> dict[str, Any]:
-    return {"collection": collection, "status": status}
 
 
 def _dollars(text: str) -> Decimal | None:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from exports.glee.published import UnreadableGame
+from exports.published import UnreadableRecord
 from games.interface import Json
 from games.words import gettext as _
 
@@ -29,7 +29,7 @@ class Arguments:
         """Return a number, as an integer if it is written as one.
 
         Raises:
-            UnreadableGame: with the name of the key.
+            UnreadableRecord: with the name of the key.
         """
         return _number(key, self._value(key))
 
@@ -37,7 +37,7 @@ class Arguments:
         """Return a whole number."""
         number = self.number(key)
         if number != int(number):
-            raise UnreadableGame(
+            raise UnreadableRecord(
                 _("config.json: {key} is {value}, which is not a whole number.").format(key=key, value=number)
             )
         return int(number)
@@ -47,7 +47,7 @@ class Arguments:
         value = self._value(key)
         boolean = _BOOLEANS.get(str(value).strip().lower())
         if boolean is None:
-            raise UnreadableGame(
+            raise UnreadableRecord(
                 _("config.json: {key} is “{value}”, neither true nor false.").format(key=key, value=str(value)[:40])
             )
         return boolean
@@ -68,7 +68,7 @@ class Arguments:
             return self.number(key)
         player_args = self.player_1 if player == 1 else self.player_2
         if "delta" not in player_args:
-            raise UnreadableGame(
+            raise UnreadableRecord(
                 _("config.json: neither {key} in game_args nor delta in player_{player}_args.").format(
                     key=key, player=player
                 )
@@ -77,7 +77,7 @@ class Arguments:
 
     def _value(self, key: str) -> Json:
         if key not in self.game:
-            raise UnreadableGame(_("config.json: game_args has no {key}.").format(key=key))
+            raise UnreadableRecord(_("config.json: game_args has no {key}.").format(key=key))
         return self.game[key]
 
 
@@ -89,7 +89,7 @@ def _number(key: str, value: Any) -> int | float:
         except ValueError:
             number = None
     if isinstance(number, bool) or not isinstance(number, int | float) or not -math.inf < number < math.inf:
-        raise UnreadableGame(
+        raise UnreadableRecord(
             _("config.json: {key} is “{value}”, which is not a number.").format(key=key, value=str(value)[:40])
         )
     return number

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from analysis import formulas
-from exports.glee.published import UnreadableGame
+from exports.published import UnreadableRecord
 from games.words import gettext as _
 
 EMPTY_SPELLINGS = frozenset({"", "None", "nan", "NaN"})
@@ -43,7 +43,7 @@ class Row:
         """Return a finite number in any spelling: 40, 40.0, 4e1.
 
         Raises:
-            UnreadableGame: the cell is empty or holds something else.
+            UnreadableRecord: the cell is empty or holds something else.
         """
         cell = self.cells.get(column, "")
         try:
@@ -67,7 +67,7 @@ class Row:
         """Return what the cell means according to `choices` (lower-case text → meaning).
 
         Raises:
-            UnreadableGame: the cell is not one of them.
+            UnreadableRecord: the cell is not one of them.
         """
         cell = self.cells.get(column, "")
         meaning = choices.get(cell.strip().lower())
@@ -83,7 +83,7 @@ class Row:
         """Check that the row belongs to round `expected`.
 
         Raises:
-            UnreadableGame: rows are missing or out of order.
+            UnreadableRecord: rows are missing or out of order.
         """
         if self.amount("round") != expected:
             raise self.problem(
@@ -92,24 +92,24 @@ class Row:
                 )
             )
 
-    def problem(self, description: str) -> UnreadableGame:
+    def problem(self, description: str) -> UnreadableRecord:
         """Return the error that names this row."""
-        return UnreadableGame(_("game.csv, row {number}: {what}.").format(number=self.number, what=description))
+        return UnreadableRecord(_("game.csv, row {number}: {what}.").format(number=self.number, what=description))
 
 
 def rows(text: str, required_columns: Iterable[str], *, marked: bool, marked_within: bool) -> list[Row]:
     """Return the non-empty rows of game.csv; `marked` and `marked_within` are as in `Row`.
 
     Raises:
-        UnreadableGame: there is no table, or it lacks some of the columns `required_columns`.
+        UnreadableRecord: there is no table, or it lacks some of the columns `required_columns`.
     """
     try:
         table = list(csv.reader(io.StringIO(text, newline="")))
     except csv.Error as error:
-        raise UnreadableGame(_("game.csv is not a table: {error}.").format(error=error)) from None
+        raise UnreadableRecord(_("game.csv is not a table: {error}.").format(error=error)) from None
     header = [name.strip().lower() for name in table[0]] if table else []
     if missing := [column for column in required_columns if column not in header]:
-        raise UnreadableGame(_("game.csv has no column {columns}.").format(columns=", ".join(missing)))
+        raise UnreadableRecord(_("game.csv has no column {columns}.").format(columns=", ".join(missing)))
     game_rows = []
     for number, line in enumerate(table[1:], start=2):
         row = Row(number, dict(zip(header, line, strict=False)), marked, marked_within)

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 
 from exports.glee.arguments import Arguments, written_horizon
 from exports.glee.cells import Row
-from exports.glee.published import ALICE, BOB, ROLES, UnreadableGame
+from exports.glee.published import ALICE, BOB, ROLES
+from exports.published import UnreadableRecord
 from games.interface import Json, MoveData, Role
 from games.words import gettext as _
 
@@ -101,7 +102,7 @@ class Adapter(ABC):
         """Return the rows of one game, in order, as moves.
 
         Raises:
-            UnreadableGame: a row is not the expected one.
+            UnreadableRecord: a row is not the expected one.
         """
 
     @abstractmethod
@@ -169,13 +170,13 @@ class Persuasion(Adapter):
         """Return moves, and the qualities that were drawn.
 
         Raises:
-            UnreadableGame: a row is not the expected one, or there are fewer rounds than in the configuration.
+            UnreadableRecord: a row is not the expected one, or there are fewer rounds than in the configuration.
         """
         moves: list[tuple[Role, MoveData]] = []
         qualities: list[str] = []
         remarks: list[str] = []
         if config["message_type"] == "text" and not any("message" in row.cells for row in rows):
-            raise UnreadableGame(_("game.csv has no column {columns}.").format(columns="message"))
+            raise UnreadableRecord(_("game.csv has no column {columns}.").format(columns="message"))
         for turn, row in enumerate(rows):
             number, position = turn // 3 + 1, turn % 3
             row.check_round(number)
@@ -196,9 +197,9 @@ class Persuasion(Adapter):
         if known_qualities is not None and (
             not isinstance(known_qualities, list) or known_qualities[: len(qualities)] != qualities
         ):
-            raise UnreadableGame(_("config.json: the qualities under parley are not those of game.csv."))
+            raise UnreadableRecord(_("config.json: the qualities under parley are not those of game.csv."))
         if isinstance(rounds, int) and len(qualities) < rounds:
-            raise UnreadableGame(
+            raise UnreadableRecord(
                 _("The game is not over: game.csv has {played} of {rounds} rounds.").format(
                     played=len(qualities), rounds=rounds
                 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from exports.glee.published import UnreadableGame
+from exports.published import UnreadableRecord
 from games.interface import Json
 from games.words import gettext as _
 
@@ -25,7 +25,7 @@ def player(config: Mapping[str, Json], number: int, override: Json = None) -> st
         override: the name under `parley`, which takes precedence.
 
     Raises:
-        UnreadableGame: config.json gives neither a type nor a model.
+        UnreadableRecord: config.json gives neither a type nor a model.
     """
     candidates = [_text(arguments(config, number).get("model_name")), _text(config.get(f"player_{number}_type"))]
     if _text(override):
@@ -37,7 +37,7 @@ def player(config: Mapping[str, Json], number: int, override: Json = None) -> st
     for name in candidates:
         if name:
             return name
-    raise UnreadableGame(
+    raise UnreadableRecord(
         _("config.json: neither model_name nor type of player {number} is given.").format(number=number)
     )
 

@@ -12,10 +12,6 @@ ROLES: tuple[Role, Role] = (ALICE, BOB)
 """Player 1 and player 2 in every family."""
 
 
-class UnreadableGame(ValueError):
-    """A game that cannot be read; the text tells the researcher who has the files what to fix."""
-
-
 @dataclass(frozen=True)
 class PublishedGame:
     """One game: its players and all moves.

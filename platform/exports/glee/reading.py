@@ -19,14 +19,14 @@ from exports.glee import layout, players
 from exports.glee.arguments import Arguments
 from exports.glee.cells import rows
 from exports.glee.families import ADAPTERS
-from exports.glee.playing import Outcome, replay_game
-from exports.glee.published import ROLES, PublishedGame, UnreadableGame
-from exports.published import Unreadable
+from exports.glee.playing import replay_game
+from exports.glee.published import ROLES, PublishedGame
+from exports.published import Imported, Unreadable, UnreadableRecord
 from games.interface import Json, Role
 from games.words import gettext as _
 
 
-def read_tree(root: str | os.PathLike[str], *, processes: int | None = None) -> Iterator[Outcome | Unreadable]:
+def read_tree(root: str | os.PathLike[str], *, processes: int | None = None) -> Iterator[Imported | Unreadable]:
     """Yield every game below `root`, read and replayed, in the order of the folders.
 
     Args:
@@ -41,11 +41,11 @@ def read_tree(root: str | os.PathLike[str], *, processes: int | None = None) -> 
     return in_order(_replay_folder, folders, processes=processes)
 
 
-def _replay_folder(root_and_folder: tuple[str, str]) -> Outcome | Unreadable:
+def _replay_folder(root_and_folder: tuple[str, str]) -> Imported | Unreadable:
     root, folder = root_and_folder
     try:
         return replay_game(read_game(folder))
-    except UnreadableGame as error:
+    except UnreadableRecord as error:
         return Unreadable(Path(os.path.relpath(folder, root)).as_posix(), str(error))
 
 
@@ -53,7 +53,7 @@ def read_game(folder: str | os.PathLike[str]) -> PublishedGame:
     """Return the game in `folder`.
 
     Raises:
-        UnreadableGame: with what to fix.
+        UnreadableRecord: with what to fix.
     """
     folder = Path(folder)
     config, game = (_text(folder / name) for name in (layout.CONFIG, layout.GAME))
@@ -68,13 +68,13 @@ def read(game_id: str, config_text: str, game_text: str, *, family: str | None =
         family: the family to assume if config.json has no game_type.
 
     Raises:
-        UnreadableGame: with what to fix.
+        UnreadableRecord: with what to fix.
     """
     published = _object(config_text)
     family = str(published.get("game_type") or family or "").strip().lower()
     adapter = ADAPTERS.get(family)
     if adapter is None:
-        raise UnreadableGame(
+        raise UnreadableRecord(
             _("config.json: game_type is “{family}”; expected one of {families}.").format(
                 family=family[:40], families=", ".join(ADAPTERS)
             )
@@ -110,29 +110,29 @@ def _text(path: Path) -> str:
     try:
         return path.read_bytes().decode("utf-8-sig")
     except FileNotFoundError:
-        raise UnreadableGame(_("{file} is missing.").format(file=path.name)) from None
+        raise UnreadableRecord(_("{file} is missing.").format(file=path.name)) from None
     except UnicodeDecodeError as error:
-        raise UnreadableGame(
+        raise UnreadableRecord(
             _("{file} is not valid UTF-8 (byte {byte}).").format(file=path.name, byte=error.start)
         ) from None
     except OSError as error:
-        raise UnreadableGame(_("{file} cannot be read: {why}.").format(file=path.name, why=error.strerror)) from None
+        raise UnreadableRecord(_("{file} cannot be read: {why}.").format(file=path.name, why=error.strerror)) from None
 
 
 def _object(text: str) -> Mapping[str, Json]:
     try:
         content: Any = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise UnreadableGame(_("config.json is not JSON: {error}.").format(error=error)) from None
+        raise UnreadableRecord(_("config.json is not JSON: {error}.").format(error=error)) from None
     if not isinstance(content, dict):
-        raise UnreadableGame(_("config.json is not a JSON object."))
+        raise UnreadableRecord(_("config.json is not a JSON object."))
     return content
 
 
 def _mapping(container: Mapping[str, Json], key: str, *, optional: bool = False) -> dict[str, Json]:
     value = container.get(key, {} if optional else None)
     if not isinstance(value, dict):
-        raise UnreadableGame(_("config.json: {key} is not a JSON object.").format(key=key))
+        raise UnreadableRecord(_("config.json: {key} is not a JSON object.").format(key=key))
     return value
 
 

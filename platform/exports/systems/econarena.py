@@ -10,6 +10,7 @@ import ast
 import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -23,11 +24,10 @@ from exports.published import (
     System,
     Unreadable,
     classes_in,
-    results_of,
+    imported,
 )
 from games import registry
 from games.beauty_contest.strategies import remarks as contest_remarks
-from games.errors import GameError
 from games.interface import Json
 from games.play import Play, configure, replay_moves, start
 from games.sealed_auction.strategies import remarks as auction_remarks
@@ -37,7 +37,6 @@ CONTEST, AUCTION = "beauty_contest", "sealed_auction"
 CHOICES, LIMITS = "choices", {"upper_bound": CONTEST, "budget": AUCTION}
 """Keys of a result: the numbers chosen, and the limit, which tells the game."""
 KEYS = {CONTEST: "answer", AUCTION: "bid"}
-_FAULTY = (GameError, *FAULTY)
 
 UNPUBLISHED = "the paper's runs are not published"
 DECIMALS = "the package rounds values down to whole numbers, which the paper does not say"
@@ -77,7 +76,7 @@ def read(root: Path) -> Iterator[Imported | Unreadable]:
         for number, run in enumerate(runs[0] if len(runs) == 1 and isinstance(runs[0], list) else runs, start=1):
             try:
                 yield _imported(f"{name}/{number}", environment, run)
-            except _FAULTY as error:
+            except FAULTY as error:
                 yield Unreadable(f"{name}/{number}", f"It is no result of the package: {_reason(error)}.")
 
 
@@ -106,18 +105,8 @@ def _imported(name: str, environment: str, run: Mapping[str, Any]) -> Imported:
     if labels and len(labels) != len(roles):
         raise ValueError(f"it has {len(labels)} players and {len(roles)} choices")
     players = dict(zip(roles, labels or ["unknown"] * len(roles), strict=True))
-    payoffs, metrics = results_of(play)
-    return Imported(
-        name,
-        game,
-        rules.config.model_dump(mode="json"),
-        players,
-        payoffs,
-        metrics,
-        events,
-        disagreements=tuple(_disagreements(play, result)),
-        environment=environment,
-    )
+    match = imported(name, play, events, players, environment=environment)
+    return replace(match, disagreements=tuple(_disagreements(play, result)))
 
 
 def _number(value: Any) -> float | None:
@@ -214,4 +203,4 @@ def _defaults_of(arguments: Sequence[ast.arg], defaults: Sequence[ast.expr]) -> 
     }
 
 
-SYSTEM = System("econarena", "Economics Arena", read, compared)
+SYSTEM = System("econarena", "Economics Arena", read, __name__)

@@ -62,7 +62,7 @@ def test_prints_a_line_per_match_and_counts_what_is_unreadable(tree, capsys):
     assert {"game_id", "family", "config", "payoffs", "metrics", "players", "unverified", "disagreements"} == {
         *lines[0]
     }
-    assert "run1/none_public_goods/9: The record is not as expected: JSONDecodeError" in err
+    assert "run1/none_public_goods/9: It is not as expected: JSONDecodeError" in err
     assert (
         "98 matches" not in err
         and f"{len(lines)} matches read, 0 of them unverified, 0 with other results; 1 un" in err
@@ -417,7 +417,7 @@ def test_runs_that_are_not_over_or_of_another_kind_are_unreadable(tmp_path):
     cells_changed(tmp_path / "duopoly" / "global_params.csv", lambda rows: rows[0].pop("full_alpha"))
     _matches, unreadable = read("econevals", tmp_path)
     reasons = {one.path: one.reason for one in unreadable}
-    assert reasons["scheduling"] == "It has 3 answers and is not over."
+    assert reasons["scheduling"] == "The game is not over: after 3 moves it waits for agent."
     assert reasons["pricing"] == "Its demand is noisy, or its mu is not 1."
     assert reasons["duopoly"].startswith("global_params.csv has none of worker_prefs")
 

@@ -31,11 +31,11 @@ def invalid_argument(reason: object) -> CommandError:
 
 
 @contextmanager
-def as_command_error() -> Iterator[None]:
-    """Convert errors of games and agents into command errors."""
+def as_command_error(*errors: type[Exception]) -> Iterator[None]:
+    """Convert errors of games and agents, and these, into command errors."""
     try:
         yield
-    except (GameError, AgentError) as error:
+    except (GameError, AgentError, *errors) as error:
         raise invalid_argument(error) from None
 
 

@@ -22,7 +22,7 @@ from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import Any, get_args
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import BaseCommand, CommandParser
 from django.db import connection, transaction
 
 from audit import services as audit
@@ -33,11 +33,10 @@ from collecting.estimate import estimate_of
 from collecting.models import Collection
 from collecting.progress import failures, progress
 from games import grids, registry
-from games.errors import GameError
 from games.interface import Json
 from games.lineups import Rule
 from llm_agents.agent import parse_spec
-from llm_agents.errors import AgentError
+from matches.management.arguments import as_command_error
 from opponents.endpoints import refresh_if_old
 from opponents.spending import refusal_of
 from plans.asking import Asking
@@ -46,7 +45,6 @@ from plans.library import agent_like, ready_made
 from plans.reading import BadPlan
 from plans.starting import collection_for
 
-INVALID_ARGUMENTS = 2
 SETTINGS = tuple(name for name in (*Asking.model_fields, "fallback") if name not in ("appears", "cap_study"))
 """How models are asked, without what applies only to studies; `fallback` names another agent, such as script:fair."""
 EVERY_SECONDS = 2.0
@@ -131,11 +129,8 @@ class Command(BaseCommand):
         actions.add_argument("--retry-failed", action="store_true", help="play the failed matches again")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        try:
-            with transaction.atomic():
-                collection = self._carry_out(options)
-        except (CollectingError, GameError, AgentError, BadPlan) as error:
-            raise CommandError(" ".join(str(error).split()), returncode=INVALID_ARGUMENTS) from None
+        with as_command_error(CollectingError, BadPlan), transaction.atomic():
+            collection = self._carry_out(options)
         if options["here"]:
             playing = threading.Thread(target=_play, args=(collection,), daemon=True)
             playing.start()

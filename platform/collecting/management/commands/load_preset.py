@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import BaseCommand, CommandParser
 from django.db import transaction
 
 from audit import services as audit
 from audit.actions import Action
 from collecting.models import Collection
 from collecting.presets import load, names
+from matches.management.arguments import as_command_error
 from plans.reading import BadPlan
-
-INVALID_ARGUMENTS = 2
 
 
 class Command(BaseCommand):
@@ -31,12 +30,9 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         agents = [agent for agent in options["agents"].split(",") if agent]
-        try:
-            with transaction.atomic():
-                item = load(options["name"], agents=agents, seed=options["seed"])
-                audit.record(action=Action.MADE, user=None, target=item, details={"preset": options["name"]})
-        except BadPlan as error:
-            raise CommandError(" ".join(str(error).split()), returncode=INVALID_ARGUMENTS) from None
+        with as_command_error(BadPlan), transaction.atomic():
+            item = load(options["name"], agents=agents, seed=options["seed"])
+            audit.record(action=Action.MADE, user=None, target=item, details={"preset": options["name"]})
         if isinstance(item, Collection):
             self.stdout.write(f"{item.slug}: {item.planned:,} matches. Start it with: collect {item.slug} --resume")
         else:

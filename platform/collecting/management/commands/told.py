@@ -39,12 +39,9 @@ class Command(StandaloneCommand):
             raise invalid_argument("--turns must be at least 1.")
         agents = [agent for agent in options["agents"].split(",") if agent]
         chosen = {name: options[name] for name in ("environment", "seat", "turns", "seed")}
-        try:
-            with as_command_error():
-                presets = collections_named(options["preset"])
-                found = [each for ready in presets for each in told_in(ready, agents=agents, config=config, **chosen)]
-        except BadPlan as error:
-            raise invalid_argument(error) from None
+        with as_command_error(BadPlan):
+            presets = collections_named(options["preset"])
+            found = [each for ready in presets for each in told_in(ready, agents=agents, config=config, **chosen)]
         if not found:
             raise invalid_argument("No environment of this preset has this name and these parameters.")
         if options["json"]:

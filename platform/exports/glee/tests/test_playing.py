@@ -7,8 +7,8 @@ import json
 import pytest
 
 from exports.glee.playing import replay_game
-from exports.glee.published import UnreadableGame
 from exports.glee.tests.building import FAMILIES, PEOPLE, TABLES, needs_persuasion, read
+from exports.published import UnreadableRecord
 
 
 def played(*args, **keywords):
@@ -132,32 +132,32 @@ def test_a_seller_without_message_does_not_stop_the_import():
 @pytest.mark.parametrize("family", FAMILIES)
 def test_a_game_cut_off_before_its_end_is_refused(family):
     table = "\n".join(TABLES[family].splitlines()[:-1])
-    with pytest.raises(UnreadableGame, match=r"The game is not over: after 3 moves it waits for (alice|bob)"):
+    with pytest.raises(UnreadableRecord, match=r"The game is not over: after 3 moves it waits for (alice|bob)"):
         played(family, table)
 
 
 def test_moves_after_the_end_are_refused():
-    with pytest.raises(UnreadableGame, match="Move 5 by alice: The game is over"):
+    with pytest.raises(UnreadableRecord, match="Move 5 by alice: The game is over"):
         played("bargaining", TABLES["bargaining"] + "50,50,,Alice,3,\n")
 
 
 def test_a_persuasion_game_reports_missing_rounds():
-    with pytest.raises(UnreadableGame, match=r"game\.csv has 2 of 20 rounds"):
+    with pytest.raises(UnreadableRecord, match=r"game\.csv has 2 of 20 rounds"):
         read("persuasion", args={"total_rounds": 20})
 
 
 def test_an_empty_game_is_refused():
-    with pytest.raises(UnreadableGame, match="after 0 moves it waits for alice"):
+    with pytest.raises(UnreadableRecord, match="after 0 moves it waits for alice"):
         played("bargaining", TABLES["bargaining"].splitlines()[0])
 
 
 def test_amounts_that_overflow_are_refused():
-    with pytest.raises(UnreadableGame, match="too large or too small to compute with"):
+    with pytest.raises(UnreadableRecord, match="too large or too small to compute with"):
         played("bargaining", TABLES["bargaining"].replace("50,50", "1e300,50"))
 
 
 def test_an_invalid_configuration_is_refused_with_its_reason():
-    with pytest.raises(UnreadableGame, match=r"delta_alice.* must be at most 1"):
+    with pytest.raises(UnreadableRecord, match=r"delta_alice.* must be at most 1"):
         played("bargaining", args={"delta_1": 1.5})
 
 
@@ -168,7 +168,7 @@ def test_the_json_line_of_a_game_omits_names_and_messages():
     named_players = {**PEOPLE, "player_1_args": {"public_name": "Maya", "model_name": "otree"}}
     outcome = played("bargaining", TABLES["bargaining"].replace("Alice", "Maya"), players=named_players)
     line = outcome.as_line()
-    assert set(line) == {"game_id", "family", "config", "payoffs", "metrics", "players", "unverified"}
+    assert set(line) == {"game_id", "family", "config", "payoffs", "metrics", "players", "unverified", "disagreements"}
     assert json.loads(json.dumps(line)) == line
     assert line["players"] == {"alice": "human", "bob": "gemini-1.5-flash"}
     assert line["config"]["cap"] == 99

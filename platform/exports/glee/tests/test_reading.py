@@ -7,8 +7,8 @@ import json
 import pytest
 
 from exports.glee import reading
-from exports.glee.published import UnreadableGame
 from exports.glee.tests.building import BARGAINING, MODELS, PEOPLE, TABLES, config, read
+from exports.published import UnreadableRecord
 
 BARGAINED = (
     ("alice", {"alice_gain": 60.0, "bob_gain": 40.0, "message": "Hello"}),
@@ -219,7 +219,7 @@ def test_role_names_are_not_peoples_names():
     ],
 )
 def test_a_broken_table_is_refused_with_row_and_reason(family, old, new, reason):
-    with pytest.raises(UnreadableGame, match=reason):
+    with pytest.raises(UnreadableRecord, match=reason):
         read(family, TABLES[family].replace(old, new, 1))
 
 
@@ -235,21 +235,21 @@ def test_a_broken_table_is_refused_with_row_and_reason(family, old, new, reason)
     ],
 )
 def test_a_broken_configuration_is_refused_with_the_key(args, reason):
-    with pytest.raises(UnreadableGame, match=reason):
+    with pytest.raises(UnreadableRecord, match=reason):
         read("bargaining", args=args)
 
 
 def test_a_missing_argument_is_named():
     published = json.loads(config("bargaining"))
     del published["game_args"]["max_rounds"]
-    with pytest.raises(UnreadableGame, match="game_args has no max_rounds"):
+    with pytest.raises(UnreadableRecord, match="game_args has no max_rounds"):
         reading.read("G1", json.dumps(published), TABLES["bargaining"])
 
 
 def test_missing_discount_factors_are_named():
     published = json.loads(config("bargaining"))
     del published["game_args"]["delta_2"]
-    with pytest.raises(UnreadableGame, match="neither delta_2 in game_args nor delta in player_2_args"):
+    with pytest.raises(UnreadableRecord, match="neither delta_2 in game_args nor delta in player_2_args"):
         reading.read("G1", json.dumps(published), TABLES["bargaining"])
 
 
@@ -264,7 +264,7 @@ def test_missing_discount_factors_are_named():
     ],
 )
 def test_a_file_that_is_not_a_configuration_is_refused(text, reason):
-    with pytest.raises(UnreadableGame, match=reason):
+    with pytest.raises(UnreadableRecord, match=reason):
         reading.read("G1", text, TABLES["bargaining"])
 
 
@@ -273,12 +273,12 @@ def test_a_missing_file_is_named(tmp_path, missing):
     (tmp_path / "config.json").write_text(config("bargaining"))
     (tmp_path / "game.csv").write_text(TABLES["bargaining"])
     (tmp_path / missing).unlink()
-    with pytest.raises(UnreadableGame, match=f"{missing} is missing"):
+    with pytest.raises(UnreadableRecord, match=f"{missing} is missing"):
         reading.read_game(tmp_path)
 
 
 def test_a_file_in_another_encoding_is_named(tmp_path):
     (tmp_path / "config.json").write_text(config("bargaining"))
     (tmp_path / "game.csv").write_bytes(TABLES["bargaining"].replace("Hello", "ü").encode("latin-1"))
-    with pytest.raises(UnreadableGame, match=r"game\.csv is not valid UTF-8 \(byte 56\)"):
+    with pytest.raises(UnreadableRecord, match=r"game\.csv is not valid UTF-8 \(byte 56\)"):
         reading.read_game(tmp_path)

@@ -44,8 +44,8 @@ def test_all_sample_games_are_legal_under_our_rules(tmp_path, seed):
     sample.write_sample(tmp_path, 90, seed)
     outcomes = list(reading.read_tree(tmp_path))
     assert [outcome for outcome in outcomes if isinstance(outcome, Unreadable) or outcome.unverified] == []
-    assert {"human", "gemini-1.5-flash"} < {player for outcome in outcomes for player in outcome.game.players.values()}
-    assert any(outcome.game.names for outcome in outcomes)
+    assert {"human", "gemini-1.5-flash"} < {player for outcome in outcomes for player in outcome.players.values()}
+    assert any(outcome.names for outcome in outcomes)
 
 
 def test_the_same_seed_writes_the_same_tree(tmp_path):

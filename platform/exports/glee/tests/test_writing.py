@@ -114,7 +114,7 @@ def test_writing_and_reading_give_the_same_game(family, data):
     replayed = replay_game(reread)
 
     drawn = [event.data["value"] for event in log if event.kind == "draw" and event.data["name"] == "quality"]
-    assert replayed.game.config == integer | ({"qualities": drawn} if family == "persuasion" else {})
+    assert replayed.config == integer | ({"qualities": drawn} if family == "persuasion" else {})
     assert reread.players == players
     assert reread.moves == tuple((event.data["role"], event.data["move"]) for event in log if event.kind == "move")
     assert replayed.payoffs == play.payoffs()
@@ -184,10 +184,10 @@ def test_drawn_and_remaining_qualities_are_kept(rounds, qualities, drawn_count):
     _game, play, log = played("persuasion", config, 1, "random", [])
     game_files = writing.game_files(writing.from_log("G1", "persuasion", config, {"alice": "human", "bob": "x"}, log))
     replayed = replay_game(reading.read("G1", game_files.files["config.json"], game_files.files["game.csv"]))
-    assert len(replayed.game.config["qualities"]) == drawn_count
-    assert replayed.game.config["qualities"][: len(qualities or ())] == (qualities or [])
+    assert len(replayed.config["qualities"]) == drawn_count
+    assert replayed.config["qualities"][: len(qualities or ())] == (qualities or [])
     assert replayed.metrics == play.metrics()
-    assert (replayed.game.config["rounds"], replayed.game.config["cap"]) == (rounds, 3)
+    assert (replayed.config["rounds"], replayed.config["cap"]) == (rounds, 3)
 
 
 def test_persuasion_without_drawn_qualities_is_refused():
@@ -214,7 +214,7 @@ def test_a_written_game_is_found_in_its_folder(tmp_path):
     folder = writing.game_files(game).save(tmp_path)
     assert folder.relative_to(tmp_path).as_posix() == "bargaining/A/B/1/ab12CD"
     (outcome,) = reading.read_tree(tmp_path)
-    assert outcome.game.game_id == "ab12CD"
+    assert outcome.name == "ab12CD"
 
 
 @pytest.mark.parametrize("game_id", ["", "../x", "a/b", ".hidden", "a b"])

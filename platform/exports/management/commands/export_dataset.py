@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import BaseCommand, CommandParser
 
 from audit import services as audit
 from audit.actions import Action
@@ -15,9 +15,7 @@ from exports.dataset import export
 from exports.errors import ExportError
 from exports.formats import DEFAULT_FORMATS, FORMATS
 from exports.times import TIMES
-from games.errors import GameError
-
-INVALID_ARGUMENTS = 2
+from matches.management.arguments import as_command_error
 
 
 class Command(BaseCommand):
@@ -40,21 +38,18 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         formats = [name for name in options["formats"].split(",") if name]
-        try:
-            processes.settle()
+        processes.settle()
+        with as_command_error(ExportError):
             source = sources.source_named(options["study"])
-            excluded = options["include"] == "excluded"
             manifest = export(
                 source,
                 options["to"],
                 formats,
                 overwrite=options["overwrite"],
-                excluded=excluded,
+                excluded=options["include"] == "excluded",
                 times=options["times"],
                 caller_works=True,
             )
-        except (ExportError, GameError) as error:
-            raise CommandError(" ".join(str(error).split()), returncode=INVALID_ARGUMENTS) from None
         audit.record(action=Action.EXPORTED, user=None, target=source.parent)
         flow = manifest.flow
         self.stdout.write(

@@ -9,12 +9,11 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import BaseCommand, CommandParser
 
 from exports import inspecting, manifest
 from exports.errors import ExportError
-
-INVALID_ARGUMENTS = 2
+from matches.management.arguments import as_command_error
 
 
 class Command(BaseCommand):
@@ -29,13 +28,11 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         source, to = options["source"], options["to"]
-        try:
+        with as_command_error(ExportError):
             if (Path(source) / manifest.FILE).is_file():
                 written = inspecting.write_logs(Path(source), to)
             else:
                 written = self._export(source, to)
-        except ExportError as error:
-            raise CommandError(" ".join(str(error).split()), returncode=INVALID_ARGUMENTS) from None
         for name, samples in written.items():
             self.stdout.write(f"{name}: {samples} samples")
         self.stdout.write(

@@ -10,6 +10,7 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
+from exports.importing import ImportResult
 from exports.management.commands import import_published
 from exports.published import Imported
 
@@ -29,5 +30,7 @@ class Command(import_published.Command):
         del line["disagreements"]
         return line
 
-    def counted(self, matches: int, unverified: int, disagreeing: int, unreadable: int) -> str:
-        return f"{matches} games read, {unverified} of them unverified; {unreadable} unreadable"
+    def counted(self, result: ImportResult) -> str:
+        return (
+            f"{result.matches} games read, {result.unverified} of them unverified; {len(result.unreadable)} unreadable"
+        )

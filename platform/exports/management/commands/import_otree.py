@@ -9,12 +9,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import BaseCommand, CommandParser
 
 from exports.errors import ExportError
 from exports.otree_session import Session, write
-
-INVALID_ARGUMENTS = 2
+from matches.management.arguments import as_command_error
 
 
 class Command(BaseCommand):
@@ -35,11 +34,9 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         factors = [name.strip() for name in options["factors"].split(",") if name.strip()]
-        try:
+        with as_command_error(ExportError):
             session = Session(options["file"], app=options["app"], factors=factors)
             write(session, options["to"], title=options["title"] or session.app, overwrite=options["overwrite"])
-        except ExportError as error:
-            raise CommandError(str(error), returncode=INVALID_ARGUMENTS) from None
         self.stdout.write(
             f"{len(session.matches)} matches of {session.app} with {len(session.people)} people "
             f"({session.invited - len(session.people)} of {session.invited} never came)"

@@ -11,13 +11,15 @@ import json
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import BaseCommand, CommandParser
 
+from audit import services as audit
+from audit.actions import Action
 from exports import systems
 from exports.errors import ExportError
-from exports.published import Imported, System, Unreadable
-
-INVALID_ARGUMENTS = 2
+from exports.importing import ImportResult, import_matches, readable
+from exports.published import Imported, System
+from matches.management.arguments import as_command_error, invalid_argument
 
 
 class Command(BaseCommand):
@@ -34,52 +36,35 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         folder: Path = options["folder"]
         if not folder.is_dir():
-            raise CommandError(f"{folder} is not a folder.", returncode=INVALID_ARGUMENTS)
-        try:
-            system = systems.system_named(options["system"])
-            (self._read if options["dry_run"] else self._import)(system, folder, options)
-        except ExportError as error:
-            raise CommandError(str(error), returncode=INVALID_ARGUMENTS) from None
+            raise invalid_argument(f"{folder} is not a folder.")
+        with as_command_error(ExportError):
+            self._read(systems.system_named(options["system"]), folder, options)
 
     def as_line(self, match: Imported) -> dict[str, Any]:
         """Return what is printed of a match."""
         return match.as_line()
 
-    def counted(self, matches: int, unverified: int, disagreeing: int, unreadable: int) -> str:
+    def counted(self, result: ImportResult) -> str:
         """Return the line of counts."""
         return (
-            f"{matches} matches read, {unverified} of them unverified, {disagreeing} with other results; "
-            f"{unreadable} unreadable"
+            f"{result.matches} matches read, {result.unverified} of them unverified, {result.disagreeing} with other "
+            f"results; {len(result.unreadable)} unreadable"
         )
 
-    def _print(self, match: Imported, as_json: bool) -> None:
-        line = self.as_line(match)
-        self.stdout.write(json.dumps(line, allow_nan=False) if as_json else _as_text(line))
-
     def _read(self, system: System, folder: Path, options: dict[str, Any]) -> None:
-        matches = unverified = disagreeing = unreadable = 0
-        for match in system.read(folder):
-            if isinstance(match, Unreadable):
-                unreadable += 1
-                self.stderr.write(f"{match.path}: {match.reason}")
-                continue
-            matches += 1
-            unverified += match.unverified is not None
-            disagreeing += bool(match.disagreements)
-            self._print(match, options["json"])
-        self.stderr.write(self.counted(matches, unverified, disagreeing, unreadable))
+        def show(match: Imported) -> None:
+            line = self.as_line(match)
+            self.stdout.write(json.dumps(line, allow_nan=False) if options["json"] else _as_text(line))
 
-    def _import(self, system: System, folder: Path, options: dict[str, Any]) -> None:
-        from audit import services as audit
-        from audit.actions import Action
-        from exports.importing import import_matches
-
-        name = options["name"] or system.key
-        result = import_matches(system, folder, name=name, on_match=lambda match: self._print(match, options["json"]))
+        result = ImportResult()
+        if options["dry_run"]:
+            for match in readable(system.read(folder), result):
+                show(match)
+        else:
+            result = import_matches(system, folder, name=options["name"] or system.key, on_match=show)
         for unreadable in result.unreadable:
             self.stderr.write(f"{unreadable.path}: {unreadable.reason}")
-        counts = (result.matches, result.unverified, result.disagreeing, len(result.unreadable))
-        self.stderr.write(self.counted(*counts))
+        self.stderr.write(self.counted(result))
         for collection in result.collections.values():
             audit.record(
                 action=Action.MADE, user=None, target=collection, details={"imported games": collection.planned}

@@ -5,9 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import BaseCommand, CommandParser
 
 from exports.preregistering import preregistration
+from matches.management.arguments import as_command_error, invalid_argument
 from plans.reading import BadPlan
 from studies.models import Study
 
@@ -23,15 +24,13 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         study = Study.objects.filter(slug=options["study"]).first()
         if study is None:
-            raise CommandError(f"There is no study “{options['study']}”.", returncode=2)
-        try:
+            raise invalid_argument(f"There is no study “{options['study']}”.")
+        with as_command_error(BadPlan):
             text = preregistration(study)
-        except BadPlan as error:
-            raise CommandError(str(error), returncode=2) from None
         if options["to"] == "-":
             self.stdout.write(text, ending="")
             return
         try:
             Path(options["to"]).write_text(text, encoding="utf-8")
         except OSError as error:
-            raise CommandError(f"{options['to']} cannot be written: {error}", returncode=2) from None
+            raise invalid_argument(f"{options['to']} cannot be written: {error}") from None

@@ -9,12 +9,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import BaseCommand, CommandParser
 
 from exports import systems
 from exports.errors import ExportError
-
-INVALID_ARGUMENTS = 2
+from matches.management.arguments import as_command_error, invalid_argument
 
 
 class Command(BaseCommand):
@@ -31,12 +30,10 @@ class Command(BaseCommand):
 
         folder, to = options["folder"], options["to"]
         if not folder.is_dir():
-            raise CommandError(f"{folder} is not a folder.", returncode=INVALID_ARGUMENTS)
-        try:
+            raise invalid_argument(f"{folder} is not a folder.")
+        with as_command_error(ExportError):
             system = systems.system_named(options["system"])
             result, compared = reproducing.reproduced(system, folder, to)
-        except ExportError as error:
-            raise CommandError(str(error), returncode=INVALID_ARGUMENTS) from None
         to.mkdir(parents=True, exist_ok=True)
         (to / "comparison.csv").write_bytes(reproducing.as_csv(compared))
         (to / "comparison.md").write_text(reproducing.as_markdown(system, compared), encoding="utf-8")

@@ -10,8 +10,9 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from exports.errors import Unreadable
 from exports.processes import settle
 from exports.verify import examine
+from matches.management.arguments import as_command_error
 
-DIFFERENT, UNREADABLE = 1, 2
+DIFFERENT = 1
 
 
 class Command(BaseCommand):
@@ -23,10 +24,8 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         settle()
-        try:
+        with as_command_error(Unreadable):
             verification = examine(options["folder"])
-        except Unreadable as error:
-            raise CommandError(str(error), returncode=UNREADABLE) from None
         for difference in verification.differences:
             self.stdout.write(difference)
         summary = (

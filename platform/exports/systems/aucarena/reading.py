@@ -10,15 +10,22 @@ import json
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
 from itertools import count, pairwise
 from pathlib import Path
 from typing import Any
 
-from exports.published import FAULTY, Disagreement, Imported, Unreadable, results_of
+from exports.published import (
+    Disagreement,
+    Imported,
+    Unreadable,
+    UnreadableRecord,
+    differing,
+    imported,
+    read_or_said,
+)
 from games import registry
-from games.errors import GameError
 from games.interface import Json, MoveData, Role
 from games.play import Play, configure, replay_moves
 
@@ -33,11 +40,6 @@ _ANSWER = re.compile(r"\* (.+): (?:\$(\d+)|Withdrew)")
 _HAMMER, _SOLD, _NOBODY = "#### Hammer price (true value):", re.compile(r"\* (.+): \$(\d+) \(\$(\d+)\)"), "* None bid"
 _REPORT = re.compile(r"\* (.+), starting with \$(\d+), has won (\d+) items")
 _FAILED, _UNCLEAR = re.compile(r"Your bid of \$(\d+) failed"), "You must be clear about your bidding decision"
-_FAULTY = (GameError, *FAULTY)
-
-
-class UnreadableRecord(ValueError):
-    """A record that cannot be read; the text says what to fix."""
 
 
 @dataclass
@@ -271,40 +273,28 @@ class Auction:
 
     def imported(self) -> Imported:
         play, events = replay_moves(configure(registry.get(GAME), self.config), 0, self.moves())
-        if not play.finished:
-            raise UnreadableRecord(f"It is not over: it waits for {', '.join(play.waiting_for())}.")
-        payoffs, metrics = results_of(play)
-        return Imported(
-            self.name,
-            GAME,
-            play.game.config.model_dump(mode="json"),
-            {bidder.role: bidder.player for bidder in self.bidders},
-            payoffs,
-            metrics,
-            events,
-            unverified=self.remark,
-            disagreements=tuple(self._disagreements(play)),
-            repetition=self.repetition,
-        )
+        players = {bidder.role: bidder.player for bidder in self.bidders}
+        match = imported(self.name, play, events, players, unverified=self.remark, repetition=self.repetition)
+        return replace(match, disagreements=tuple(self._disagreements(play)))
 
     def _disagreements(self, play: Play) -> Iterator[Disagreement]:
         """Yield what the memo and the bidders' logs say otherwise."""
         metrics, rows = play.metrics(), play.records()
         for sale, row in zip(self.sales, rows[:: len(self.bidders)], strict=True):
             buyer = None if sale.buyer is None else self.roles.get(sale.buyer, sale.buyer)
-            yield from _differing(f"buyer of {sale.item}", buyer, row["winner"])
-            yield from _differing(f"price of {sale.item}", sale.price, row["price"])
+            yield from differing(f"buyer of {sale.item}", buyer, row["winner"])
+            yield from differing(f"price of {sale.item}", sale.price, row["price"])
         reports = dict(zip(self.roles, map(_REPORT.match, self.memo["memo_text"]), strict=False))
         for bidder in self.bidders:
             role, log, report = bidder.role, bidder.log, reports[bidder.name]
-            yield from _differing(f"profit of {role}", self.memo["profit"][bidder.name], metrics[f"{role}_profit"])
+            yield from differing(f"profit of {role}", self.memo["profit"][bidder.name], metrics[f"{role}_profit"])
             if report is not None:
-                yield from _differing(f"items of {role}", int(report[3]), metrics[f"{role}_items"])
+                yield from differing(f"items of {role}", int(report[3]), metrics[f"{role}_items"])
             if not log:
                 continue
             left = bidder.budget - metrics[f"{role}_spent"]
-            yield from _differing(f"money left of {role}", log["money_left"], left)
-            yield from _differing(f"bids of {role}", log["engagement_count"], metrics[f"{role}_bids"])
+            yield from differing(f"money left of {role}", log["money_left"], left)
+            yield from differing(f"bids of {role}", log["engagement_count"], metrics[f"{role}_bids"])
             yield from self._of_refused(bidder)
             yield from self._of_beliefs(bidder, rows)
 
@@ -312,7 +302,7 @@ class Auction:
         """Yield the number of failed bids if the prompts show another, and refused bids that our rules allow."""
         role, refused = bidder.role, bidder.refused
         counted = sum(map(len, refused.values()))
-        yield from _differing(f"failed bids of {role}", bidder.log["failed_bid_cnt"], counted)
+        yield from differing(f"failed bids of {role}", bidder.log["failed_bid_cnt"], counted)
         rules: Any = configure(registry.get(GAME), self.config)
         spent = 0
         for index, sale in enumerate(self.sales):
@@ -332,12 +322,12 @@ class Auction:
         """Yield what a bidder's errors give as the truth, if ours differs, and wrong reports that are none of them."""
         role, log, truth = bidder.role, bidder.log, _truth(rows)
         for item, _believed, true in log["budget_error_history"]:
-            yield from _differing(f"money left of {role} after {item}", true, truth[item, role][0])
+            yield from differing(f"money left of {role} after {item}", true, truth[item, role][0])
         for place, what, errors in ((1, "profit", "profit_error_history"), (2, "items", "win_bid_error_history")):
             for label, _believed, true in log[errors]:
                 name, _, item = label[:-1].partition(" (")
                 of = self.roles.get(name, role)
-                yield from _differing(f"{what} of {of} after {item}", true, truth[item, of][place])
+                yield from differing(f"{what} of {of} after {item}", true, truth[item, of][place])
         in_error = {item for item, _believed, _true in log["budget_error_history"]}
         for over, sale in enumerate(self.sales, start=1):
             left = truth[sale.item, role][0]
@@ -360,11 +350,6 @@ def _truth(rows: Sequence[Mapping[str, Json]]) -> dict[tuple[str, Role], tuple[i
             won[role].append(row["item"])
         truth[row["item"], role] = (row["budget_left"], profits[role], ", ".join(won[role]))
     return truth
-
-
-def _differing(what: str, published: Any, computed: Any) -> Iterator[Disagreement]:
-    if published != computed:
-        yield Disagreement(what, published, computed)
 
 
 def _by_seat(key: str, values: Sequence[int]) -> dict[str, Json]:
@@ -407,24 +392,11 @@ def auctions(root: Path) -> Iterator[Auction | Unreadable]:
     """Yield the auctions below `root`, in order of their paths."""
     list(root.iterdir())
     for path in sorted(root.rglob(MEMOS)):
-        name = path.relative_to(root).as_posix()
-        try:
-            yield Auction.of(root, path)
-        except UnreadableRecord as error:
-            yield Unreadable(name, str(error))
-        except _FAULTY as error:
-            yield Unreadable(name, f"It is not as expected: {type(error).__name__}: {error}.")
+        yield read_or_said(path.relative_to(root).as_posix(), partial(Auction.of, root, path))
 
 
 def read(root: Path) -> Iterator[Imported | Unreadable]:
     """Yield every auction below `root`, replayed under our rules."""
     for auction in auctions(root):
-        if isinstance(auction, Unreadable):
-            yield auction
-            continue
-        try:
-            yield auction.imported()
-        except (UnreadableRecord, GameError) as error:
-            yield Unreadable(f"{auction.name}.json", str(error))
-        except _FAULTY as error:
-            yield Unreadable(f"{auction.name}.json", f"It is not as expected: {type(error).__name__}: {error}.")
+        known = isinstance(auction, Unreadable)
+        yield auction if known else read_or_said(f"{auction.name}.json", auction.imported)

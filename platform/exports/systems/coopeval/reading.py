@@ -11,16 +11,24 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
 from analysis.parallel import in_order
-from exports.published import FAULTY, TOLERANCE, Disagreement, Imported, Unreadable, results_of
+from exports.published import (
+    FAULTY,
+    TOLERANCE,
+    Disagreement,
+    Imported,
+    Unreadable,
+    UnreadableRecord,
+    imported,
+    read_or_said,
+)
 from games import registry
-from games.errors import GameError
 from games.interface import Event, Game, Json, MoveData, Role
 from games.play import Play, configure, replay_moves
 
@@ -50,14 +58,9 @@ BOUND = 1000
 SEEDS = 200
 """Number of seeds among which one is sought that draws the published winner of a tied vote."""
 _PLAYER = re.compile(r"(.+)#P(\d+)")
-_FAULTY = (GameError, *FAULTY)
 
 Points = Sequence[Mapping[Role, float]]
 """Every seat's published points, by round."""
-
-
-class UnreadableRecord(ValueError):
-    """A record that cannot be read; the text says what to fix."""
 
 
 @dataclass(frozen=True)
@@ -148,32 +151,25 @@ class Experiment:
         try:
             lines = path.read_text("utf-8").splitlines() if path.is_file() else None
             line_ups = [*self.paid.items()] if lines is None else []
-        except _FAULTY as error:
+        except FAULTY as error:
             yield Unreadable(self.name, str(error))
             return
         if lines is not None:
             for number, line in enumerate(lines, start=1):
-                yield self._match(f"{self.name}/{number}", line)
+                yield self._match(f"{self.name}/{number}", partial(self._record, line))
         elif line_ups and self.mechanism in ("none", "repetition"):
             for number, (labels, rounds) in enumerate(line_ups, start=1):
-                yield self._match(f"{self.name}/{number}", None, labels, rounds)
+                yield self._match(f"{self.name}/{number}", partial(self._inferred, labels, rounds))
         else:
             yield Unreadable(f"{self.name}/{RECORDS}", "The file is missing.")
 
-    def _match(
-        self, name: str, line: str | None, labels: Sequence[str] = (), rounds: Sequence[Sequence[float]] = ()
-    ) -> Imported | Unreadable:
-        try:
-            record = self._inferred(labels, rounds) if line is None else self._record(json.loads(line))
-            return self._imported(name, record)
-        except UnreadableRecord as error:
-            return Unreadable(name, str(error))
-        except _FAULTY as error:
-            return Unreadable(name, f"The record is not as expected: {type(error).__name__}: {error}.")
+    def _match(self, name: str, record: Callable[[], Record]) -> Imported | Unreadable:
+        return read_or_said(name, lambda: self._imported(name, record()))
 
     # ---- reading a line ----------------------------------------------------------------------------------
 
-    def _record(self, line: Any) -> Record:
+    def _record(self, text: str) -> Record:
+        line = json.loads(text)
         match self.mechanism:
             case "none":
                 return self._rounds([line])
@@ -286,22 +282,9 @@ class Experiment:
     def _imported(self, name: str, record: Record) -> Imported:
         rules = configure(registry.get(GAME), record.config)
         play, events, seed = _played(rules, record)
-        if not play.finished:
-            raise UnreadableRecord(f"It is not over: it waits for {', '.join(play.waiting_for())}.")
-        payoffs, metrics = results_of(play)
-        return Imported(
-            name,
-            GAME,
-            rules.config.model_dump(mode="json"),
-            record.players,
-            payoffs,
-            metrics,
-            events,
-            seed,
-            record.remark,
-            tuple(self._disagreements(record, play)),
-            repetition=self.repetition,
-        )
+        about = {"seed": seed, "unverified": record.remark, "repetition": self.repetition}
+        match = imported(name, play, events, record.players, **about)
+        return replace(match, disagreements=tuple(self._disagreements(record, play)))
 
     def _disagreements(self, record: Record, play: Play) -> Iterator[Disagreement]:
         """Yield differences between published results and ours: points by round, payoffs, and what was agreed."""
@@ -411,7 +394,7 @@ def experiments(root: Path) -> Iterator[Experiment | Unreadable]:
             _faultless = experiment.rules
         except UnreadableRecord as error:
             yield Unreadable(name, str(error))
-        except _FAULTY as error:
+        except FAULTY as error:
             yield Unreadable(f"{name}/{CONFIG}", f"It is not as expected: {type(error).__name__}: {error}.")
         else:
             seen[same] += 1

@@ -12,16 +12,15 @@ import sys
 from ast import literal_eval
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from math import isclose, log
 from pathlib import Path
 from typing import Any
 
-from exports.published import FAULTY, Disagreement, Imported, Unreadable, results_of
+from exports.published import Disagreement, Imported, Unreadable, UnreadableRecord, differing, imported, read_or_said
 from games import registry
-from games.errors import GameError
-from games.interface import Game, Json, MoveData, Role
+from games.interface import Json, MoveData, Role
 from games.play import Play, configure, replay_moves
 from games.pricing.market import LEVELS as PRICING
 from games.procurement.instances import LEVELS as PROCUREMENT
@@ -45,11 +44,6 @@ HORIZONS: Mapping[str, str] = {
 }  # fmt: skip
 REDRAWN = "The blocking pairs that players were told are drawn again."
 _ANSWER = re.compile(r"<answer>(.*?)</answer>", re.DOTALL)
-_FAULTY = (GameError, SyntaxError, MemoryError, csv.Error, *FAULTY)
-
-
-class UnreadableRecord(ValueError):
-    """A record that cannot be read; the text says what to fix."""
 
 
 @dataclass(frozen=True)
@@ -118,16 +112,16 @@ def _scheduling(files: Files) -> Run:
 
         rng = instances.np.random.RandomState(params["seed"])
         drawn = instances.preferences(rng, workers, *gaps)
-        yield from _differing(f"preferences from seed {params['seed']}", instance, drawn)
+        yield from differing(f"preferences from seed {params['seed']}", instance, drawn)
         told: dict[str, Any] = {}
         for number, row in enumerate(periods, start=1):
             pairs = play.state.instance.blocking_pairs(row["matching"])
-            yield from _differing(f"blocking pairs in period {number}", row["blocking_pairs"], pairs)
+            yield from differing(f"blocking pairs in period {number}", row["blocking_pairs"], pairs)
             key = str(sorted(row["matching"].items()))
             if key not in told and len(pairs) > most:
                 told[key] = [pairs[i] for i in rng.choice(range(len(pairs)), most, replace=False)]
             told.setdefault(key, pairs or None)
-            yield from _differing(f"pairs told in period {number}", row["blocking_pair"], told[key])
+            yield from differing(f"pairs told in period {number}", row["blocking_pair"], told[key])
 
     def remark(play: Play) -> str | None:
         ours = [[*attempt.told] for attempt in play.state.attempts]
@@ -184,7 +178,7 @@ def _pricing(files: Files) -> Run:
             else [{"slope": value} for value in slopes],
         }  # fmt: skip
         for key, value in recorded.items():
-            yield from _differing(f"{key} from seed {seed}", value, drawn[key])
+            yield from differing(f"{key} from seed {seed}", value, drawn[key])
         for period, of_period in enumerate(rates):
             yield from _far(
                 f"rates in period {period + 1}", of_period, [market.rate(p, period) for p in market.products]
@@ -250,16 +244,16 @@ def _procurement(files: Files) -> Run:
 
         drawn = instances.offers(params["seed"], str(config["level"]))
         seed = f"from seed {params['seed']}"
-        yield from _differing(f"offers {seed}", params["menu"], drawn["offers"])
-        yield from _differing(f"effectiveness {seed}", params["item_to_effectiveness"], drawn["effectiveness"])
-        yield from _differing(f"purchase {seed}", params["start_alloc"], drawn["purchase"])
+        yield from differing(f"offers {seed}", params["menu"], drawn["offers"])
+        yield from differing(f"effectiveness {seed}", params["item_to_effectiveness"], drawn["effectiveness"])
+        yield from differing(f"purchase {seed}", params["start_alloc"], drawn["purchase"])
         extra = params["budget"] - play.state.instance.cost(params["start_alloc"])
         if not -CENT <= extra <= 1 + CENT:
             yield Disagreement("budget beyond the purchase's cost", extra, "0 to 1")
         yield from _far("optimum", [params["opt_utility"]], [play.state.optimum])
         for number, (row, purchase) in enumerate(zip(periods, play.state.purchases, strict=True), start=1):
             feasible = purchase.workers is not None
-            yield from _differing(f"feasibility in period {number}", row["is_feasible"], feasible)
+            yield from differing(f"feasibility in period {number}", row["is_feasible"], feasible)
             if feasible and row["is_feasible"]:
                 yield from _far(f"cost in period {number}", [row["cost"]], [purchase.cost])
                 yield from _far(f"workers in period {number}", [row["utility"]], [purchase.workers])
@@ -294,7 +288,7 @@ def _task_allocation(files: Files) -> Run:
         drawn = [instances.tasks(seed, n, params["num_periods"], gap, lowest) for lowest in (1, 0)]
         recorded = {"sizes": sizes, "productivities": params["worker_id_to_productivities"]}
         if recorded not in drawn:
-            yield from _differing(f"instance from seed {seed}", recorded, drawn[0])
+            yield from differing(f"instance from seed {seed}", recorded, drawn[0])
         metrics = play.metrics()
         for key, ours in (
             ("company_revenue_in_max_efficiency", "best_revenue"), ("company_revenue_in_max_equality", "equal_revenue"),
@@ -369,7 +363,7 @@ def _patience(folder: Path, model: str) -> Run:
         for row in play.records():
             now[row["amount"]] += row["later"] is False
         for amount, count in counts.items():
-            yield from _differing(f"choices of money now at {amount}", count, now[amount])
+            yield from differing(f"choices of money now at {amount}", count, now[amount])
 
     return Run("patience", config, {"agent": model}, moves, found)
 
@@ -414,11 +408,6 @@ def _level(levels: Mapping[str, Any], fits: Callable[[Any], bool]) -> str:
     return found
 
 
-def _differing(what: str, published: Any, computed: Any) -> Iterator[Disagreement]:
-    if published != computed:
-        yield Disagreement(what, published, computed)
-
-
 def _far(
     what: str, published: Sequence[Any], computed: Sequence[Any], tolerance: float = TOLERANCE
 ) -> Iterator[Disagreement]:
@@ -451,28 +440,11 @@ def _benchmark(files: Files) -> Run:
 def read(root: Path) -> Iterator[Imported | Unreadable]:
     """Yield every run below `root`, replayed under our rules."""
     for name, run in _runs(root):
-        try:
-            yield _imported(name, run())
-        except (UnreadableRecord, GameError) as error:
-            yield Unreadable(name, str(error))
-        except _FAULTY as error:
-            yield Unreadable(name, f"It is not as expected: {type(error).__name__}: {error}.")
+        yield read_or_said(name, partial(_imported, name, run))
 
 
-def _imported(name: str, run: Run) -> Imported:
-    rules: Game[Any, Any] = configure(registry.get(run.game), run.config)
-    play, events = replay_moves(rules, 0, run.moves)
-    if not play.finished:
-        raise UnreadableRecord(f"It has {len(run.moves)} answers and is not over.")
-    payoffs, metrics = results_of(play)
-    return Imported(
-        name,
-        run.game,
-        rules.config.model_dump(mode="json"),
-        run.players,
-        payoffs,
-        metrics,
-        events,
-        unverified=run.remark(play),
-        disagreements=tuple(run.found(play)),
-    )
+def _imported(name: str, read_run: Callable[[], Run]) -> Imported:
+    run = read_run()
+    play, events = replay_moves(configure(registry.get(run.game), run.config), 0, run.moves)
+    match = imported(name, play, events, run.players)
+    return replace(match, unverified=run.remark(play), disagreements=tuple(run.found(play)))

@@ -19,8 +19,7 @@ from collecting.models import Collection
 from judging import runs, services
 from judging.errors import JudgingError
 from judging.texts import of_collection, of_folder
-
-INVALID_ARGUMENTS = 2
+from matches.management.arguments import as_command_error
 
 
 class Command(BaseCommand):
@@ -39,10 +38,8 @@ class Command(BaseCommand):
         parser.add_argument("--to", type=Path, metavar="FOLDER", help="the folder for labels.csv and labels.json")
 
     def handle(self, *, what: str, judge: str, second: str, cap: str | None, to: Path | None, **options: Any) -> None:
-        try:
+        with as_command_error(JudgingError):
             self._judge(what, [judge, second], _dollars(cap), to)
-        except JudgingError as error:
-            raise CommandError(str(error), returncode=INVALID_ARGUMENTS) from None
 
     def _judge(self, source: str, judges: list[str], cap: Decimal | None, folder: Path | None) -> None:
         collection = Collection.objects.filter(slug=source).first()

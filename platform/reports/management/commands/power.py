@@ -6,8 +6,9 @@ import json
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import BaseCommand, CommandParser
 
+from matches.management.arguments import as_command_error, invalid_argument
 from plans.reading import BadPlan
 from reports.background import available
 from reports.power import power_of, sentences
@@ -28,21 +29,19 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         if not available():
-            raise CommandError("Power needs the libraries of the analyses: run “make analysis” first.", returncode=2)
+            raise invalid_argument("Power needs the libraries of the analyses: run “make analysis” first.")
         from analysis.errors import DataError
 
         study = Study.objects.filter(slug=options["study"]).first()
         if study is None:
-            raise CommandError(f"There is no study “{options['study']}”.", returncode=2)
+            raise invalid_argument(f"There is no study “{options['study']}”.")
         if options["draws"] < 1:
-            raise CommandError("--draws is at least 1.", returncode=2)
+            raise invalid_argument("--draws is at least 1.")
         sizes = {name: options[name] for name in ("effect", "draws", "seed")}
-        try:
+        with as_command_error(BadPlan, DataError):
             found = power_of(study, folder=options["data"], **sizes)
-        except (BadPlan, DataError) as error:
-            raise CommandError(str(error), returncode=2) from None
         if not found:
-            raise CommandError("This study has no hypothesis. Plan one first.", returncode=2)
+            raise invalid_argument("This study has no hypothesis. Plan one first.")
         if options["json"]:
             self.stdout.write(json.dumps(found))
         else:
