@@ -83,10 +83,11 @@ def panel(match: Match, chat: Chat, role: str, *, after: int = 0) -> dict[str, A
     now, begins = timezone.now(), match.begins_at
     reason = _closed(match, chat, now)
     written = match.chat_lines.filter(sender=role).count()
-    note = reason or (_waits_for_turn(match, chat, role, now) or ("", 0))[0]
+    spent = written >= chat.messages
+    note = reason or (_all_written() if spent else (_waits_for_turn(match, chat, role, now) or ("", 0))[0])
     return {
         "lines": [_shown(match, chat, line, role) for line in lines_for(match, role, after=after)],
-        "open": not reason and written < chat.messages,
+        "open": not reason and not spent,
         "note": note,
         "left": chat.messages - written,
         "begins": None if begins is None or begins <= now else round((begins - now).total_seconds(), 1),
@@ -219,7 +220,7 @@ def _refuse(match: Match, chat: Chat, sender: str, text: str, readers: Sequence[
         raise NotWritten(words.format(n=len(text), most=chat.characters))
     own = match.chat_lines.filter(sender=sender).order_by("-number")
     if own.count() >= chat.messages:
-        raise NotWritten(_("You have written all of your messages."))
+        raise NotWritten(_all_written())
     if waits := _waits_for_turn(match, chat, sender, now):
         raise NotWritten(*waits)
     recent = list(own.filter(at__gt=now - WITHIN).values_list("at", flat=True)[:AT_ONCE])
@@ -231,6 +232,10 @@ def _refuse(match: Match, chat: Chat, sender: str, text: str, readers: Sequence[
             max(1, round(wait)),
         )
         raise NotWritten(words.format(n=max(1, round(wait))), round(wait + 0.1, 1))
+
+
+def _all_written() -> str:
+    return _("You have written all of your messages.")
 
 
 def may_write(match: Match, chat: Chat, sender: str) -> bool:

@@ -164,7 +164,7 @@
   }, 1000);
 
   // On a phone, the chat is folded while there is something to do in the game.
-  if (matchMedia("(max-width: 40rem)").matches && box.dataset.begins === undefined) box.open = false;
+  if (matchMedia("(max-width: 40rem)").matches && box.dataset.begins === undefined && !box.classList.contains("whole")) box.open = false;
   setStart(box.dataset.begins === undefined ? null : Number(box.dataset.begins));
   showUnsent();
   log.scrollTop = log.scrollHeight;
