@@ -79,8 +79,8 @@ def panel(match: Match, chat: Chat, role: str, *, after: int = 0) -> dict[str, A
     """Return what a page shows: the `lines` after a number, and what the role may do now.
 
     `open` says whether it may write, `note` why not or whose turn it is, `left` how many messages it has left,
-    `begins` in how many seconds play begins (None: it has begun), and `ready` whether it has said that it is ready (None:
-    it is not asked).
+    `begins` in how many seconds play begins (None: it has begun), and `ready` whether it has said that it is ready
+    (None: it is not asked).
     """
     now, begins = timezone.now(), match.begins_at
     reason = _closed(match, chat, now)
