@@ -117,6 +117,21 @@ def test_chat_before_play_ends_by_itself(stack, opened: OpenPage):
         expect(page.locator("#chat form")).to_be_hidden()
 
 
+@pytest.mark.slow
+def test_play_begins_early_when_everyone_is_ready(stack, opened: OpenPage):
+    chat = {"when": "before", "seconds": 600, "early": True}
+    first, second = group(stack, opened, "ready-to-play", PHONE, DESKTOP, chat=chat)
+    photograph(first, "chat with ready", sizes=[PHONE, DESKTOP], height=PHONE["height"])
+    for page in (first, second):
+        page.get_by_role("button", name="I am ready to play").click()
+        if page is first:
+            expect(page.get_by_text("You are ready. The game starts as soon as everyone is.")).to_be_visible()
+            photograph(first, "chat and ready", sizes=[PHONE], height=PHONE["height"])
+    for page in (first, second):
+        expect(page.locator('form.move input[name="answer"]')).to_be_visible()
+        expect(page.locator("#chat form.ready")).to_be_hidden()
+
+
 def settled(stack, slug: str) -> list[list[str]]:
     """Return (sender, text) of all messages once the model has written its last one."""
     stored = stack.call("tests.meeting.chat_lines", slug)

@@ -45,6 +45,7 @@ class Conversation(EqualSeats[ConversationConfig, Talked]):
     move_types = (Ready,)
     pays = False
     time_ends = True
+    answers_can_change = False
 
     class Results(Row):
         seats: int = column("Number of seats.")

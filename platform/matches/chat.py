@@ -16,7 +16,8 @@ from django.utils.translation import ngettext
 
 from games.interface import Said
 from games.words import in_language
-from matches import announce
+from matches import announce, turns
+from matches.absences import is_lost
 from matches.models import ChatLine, Match, Seat
 from plans.chat import MEDIATOR, Chat
 
@@ -77,19 +78,23 @@ def _spoken_by(match: Match, chat: Chat, line: ChatLine, reader: str) -> str:
 def panel(match: Match, chat: Chat, role: str, *, after: int = 0) -> dict[str, Any]:
     """Return what a page shows: the `lines` after a number, and what the role may do now.
 
-    `open` says whether it may write, `note` why not or whose turn it is, `left` how many messages it has left, and
-    `begins` in how many seconds play begins (None: it has begun).
+    `open` says whether it may write, `note` why not or whose turn it is, `left` how many messages it has left,
+    `begins` in how many seconds play begins (None: it has begun), and `ready` whether it has said that it is ready
+    (None: it is not asked).
     """
     now, begins = timezone.now(), match.begins_at
     reason = _closed(match, chat, now)
     written = match.chat_lines.filter(sender=role).count()
-    note = reason or (_waits_for_turn(match, chat, role, now) or ("", 0))[0]
+    spent = written >= chat.messages
+    note = reason or (_all_written() if spent else (_waits_for_turn(match, chat, role, now) or ("", 0))[0])
+    waits = begins is not None and begins > now
     return {
         "lines": [_shown(match, chat, line, role) for line in lines_for(match, role, after=after)],
-        "open": not reason and written < chat.messages,
+        "open": not reason and not spent,
         "note": note,
         "left": chat.messages - written,
-        "begins": None if begins is None or begins <= now else round((begins - now).total_seconds(), 1),
+        "begins": round((begins - now).total_seconds(), 1) if begins and waits else None,
+        "ready": role in match.timers["chat"].get("ready", {}) if waits and chat.early else None,
     }
 
 
@@ -137,13 +142,15 @@ def partners(match: Match, chat: Chat, role: str) -> list[tuple[str, str]]:
 
 
 def answer(seat: Seat, posted: Mapping[str, Any]) -> dict[str, Any]:
-    """Handle what a page sent: {after, key, text, to}; without a text, it only asks for what is new.
+    """Handle what a page sent: {after, key, text, to} or {after, ready}; with neither, it only asks for what is new.
 
     Returns:
         {"type": "chat", …} as `panel` describes; with "refused", {key, reason, wait}, if the text was not stored.
     """
     match = seat.match
-    match.refresh_from_db(fields=["status"])
+    if posted.get("ready"):
+        say_ready(match_id=match.pk, role=seat.role)
+    match.refresh_from_db(fields=["status", "timers"])
     chat = match.chat()
     if chat is None:
         return {"type": "chat", "lines": []}
@@ -209,6 +216,26 @@ def write(
     return line
 
 
+@transaction.atomic
+def say_ready(*, match_id: int, role: str) -> None:
+    """Note that a participant is ready to play; if all are, play begins now, if the chat before it may end early."""
+    match, now = Match.objects.select_for_update().get(pk=match_id), timezone.now()
+    chat, begins = match.chat(), match.begins_at
+    if chat is None or not chat.early or begins is None or match.has_begun(now):
+        return
+    ready = {**match.timers["chat"].get("ready", {}), role: now.isoformat()}
+    about = {**match.timers["chat"], "ready": ready}
+    if all(seat in ready or is_lost(match.absences.get(seat, {})) for seat in match.people()):
+        about["begun"] = now.isoformat()
+        saved = timedelta(seconds=(begins - now).total_seconds())
+        match.turns = turns.dump({seat: turn.earlier(saved) for seat, turn in match.open_turns().items()})
+        match.deadline = match.deadline and match.deadline - saved
+        match.requeue_at = match.requeue_at and now
+        announce.chat_when_committed(match, match.people())
+    match.timers = {**match.timers, "chat": about}
+    match.save(update_fields=["timers", "turns", "deadline", "requeue_at"])
+
+
 def _refuse(match: Match, chat: Chat, sender: str, text: str, readers: Sequence[str], now: datetime) -> None:
     if reason := _closed(match, chat, now):
         raise NotWritten(reason)
@@ -219,7 +246,7 @@ def _refuse(match: Match, chat: Chat, sender: str, text: str, readers: Sequence[
         raise NotWritten(words.format(n=len(text), most=chat.characters))
     own = match.chat_lines.filter(sender=sender).order_by("-number")
     if own.count() >= chat.messages:
-        raise NotWritten(_("You have written all of your messages."))
+        raise NotWritten(_all_written())
     if waits := _waits_for_turn(match, chat, sender, now):
         raise NotWritten(*waits)
     recent = list(own.filter(at__gt=now - WITHIN).values_list("at", flat=True)[:AT_ONCE])
@@ -231,6 +258,10 @@ def _refuse(match: Match, chat: Chat, sender: str, text: str, readers: Sequence[
             max(1, round(wait)),
         )
         raise NotWritten(words.format(n=max(1, round(wait))), round(wait + 0.1, 1))
+
+
+def _all_written() -> str:
+    return _("You have written all of your messages.")
 
 
 def may_write(match: Match, chat: Chat, sender: str) -> bool:

@@ -16,6 +16,7 @@ from django.utils.translation import gettext_lazy, ngettext
 
 from games.interface import Game, Role
 from games.play import Play
+from games.registry import CONVERSATION
 from matches.absences import Absence, is_away
 from opponents.agents import Agent
 
@@ -62,6 +63,11 @@ class Disclosure:
     turn_seconds: float = 0
 
     @property
+    def is_talk(self) -> bool:
+        """Whether this is a chat without a game."""
+        return self.game.key == CONVERSATION
+
+    @property
     def shows_seats(self) -> bool:
         """Whether pages may show which seats agents play.
 
@@ -98,7 +104,9 @@ class Disclosure:
         people = [seat for seat in others if seat not in programs]
         by_seat = self.told == Discloses.SEATS and people and programs
         sentences = [
-            self._seats_sentence(people, programs) if by_seat else numbers_sentence(len(people), len(programs))
+            self._seats_sentence(people, programs)
+            if by_seat
+            else numbers_sentence(len(people), len(programs), talk=self.is_talk)
         ]
         if filling_in := len([seat for seat in self.filling_in if seat != role]):
             sentences.append(
@@ -146,6 +154,8 @@ class Disclosure:
         if not waiting:
             return ""
         text = _("Waiting for {names}.").format(names=self._names(waiting))
+        if self.is_talk:
+            return f"{text} {_('You can write until everyone is ready or the time is up.')}"
         updates = _("This page updates automatically.")
         if self.shows_seats or not self.longest_answer:
             return f"{text} {updates}"
@@ -199,12 +209,13 @@ def shows_names(told: str, *, programs: int) -> bool:
     return told == Discloses.SEATS or (told != Discloses.NONE and not programs)
 
 
-def numbers_sentence(people: int, programs: int) -> str:
-    """Return whom a participant plays with, as numbers."""
+def numbers_sentence(people: int, programs: int, *, talk: bool = False) -> str:
+    """Return whom a participant plays with, or talks with in a chat without a game, as numbers."""
     people_text = ngettext("another person", "{n} other people", people).format(n=people)
     programs_text = ngettext("a computer program", "{n} computer programs", programs).format(n=programs)
     phrases = [*([people_text] if people else []), *([programs_text] if programs else [])]
-    return _("You play with {others}.").format(others=listed(phrases))
+    words = _("You talk with {others}.") if talk else _("You play with {others}.")
+    return words.format(others=listed(phrases))
 
 
 def listed(names: Sequence[str]) -> str:

@@ -165,7 +165,8 @@ class Match(models.Model):
         chat = None if self.simulated or self.purpose == self.Purpose.COLLECTION else self.chat()
         if chat is None or chat.when == "during":
             return None
-        return self.started_at + timedelta(seconds=chat.seconds)
+        early = self.timers["chat"].get("begun")
+        return datetime.fromisoformat(early) if early else self.started_at + timedelta(seconds=chat.seconds)
 
     def has_begun(self, now: datetime) -> bool:
         """Whether players may move: the chat before play, if any, is over."""

@@ -154,6 +154,7 @@ class MatchStep(Step):
             "frame": frame,
             "game": game,
             "instructions": to_html(game.instructions(seat.role, match.texts.get("instructions"))),
+            "is_talk": match.disclosure().is_talk,
             "called": names_in(match, seat.role, own_name=self.enrolment.display_name),
             "extension": extension_seconds(match),
             **chat.page(match, seat.role),

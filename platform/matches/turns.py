@@ -6,8 +6,8 @@ They are stored in one column of the match's row, so that a move writes everythi
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from datetime import datetime
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
 from typing import Any
 
 from games.interface import Role
@@ -46,6 +46,10 @@ class OpenTurn:
     def limit(self, uptime: Uptime) -> datetime:
         """Return the deadline, extended by our outages."""
         return uptime.extended(self.clock_from or self.opened_at, self.deadline)
+
+    def earlier(self, by: timedelta) -> OpenTurn:
+        """Return the turn as if it had been opened this much earlier."""
+        return replace(self, opened_at=self.opened_at - by, deadline=self.deadline - by)
 
     def hold_left(self, now: datetime) -> float:
         """Return for how many more seconds the clock may be paused."""

@@ -66,6 +66,9 @@ class Chat(PlanModel):
     seconds: Annotated[int, Field(ge=5, le=3600)] = Field(
         120, title="Time before play", json_schema_extra={"unit": "seconds"}
     )
+    early: bool = Field(
+        False, title="Ready button before play", description="Play begins before that if everyone is ready."
+    )
     mode: Literal["free", "turns"] = Field(
         "free",
         title="Order",

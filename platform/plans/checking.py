@@ -20,7 +20,6 @@ from llm_agents.errors import AgentError
 from llm_agents.strategies import strategy_named
 from plans.agents import PERSON, PlannedAgent, label_problem
 from plans.asking import AgentSettings
-from plans.chat import Chat
 from plans.collection import MAX_MATCHES, AgentsGame, CollectionPlan, CollectionReader, is_collection
 from plans.conditions import Condition
 from plans.factors import RESERVED_NAMES
@@ -478,7 +477,7 @@ def _game_problems(stage: Game, at: Path, plan: Plan, variables: Mapping[str, st
     takes_over = "agent" in (stage.timing.on_timeout, stage.timing.on_absence)
     yield from _helper_problems(stage.timing.stand_in, takes_over, (*at, "timing", "stand_in"), plan, kind, game)
     yield from _filling_problems(stage.lobby, (*at, "lobby"), plan, kind, game, people)
-    yield from _chat_problems(stage.chat, (*at, "chat"), plan, game)
+    yield from _chat_problems(stage, (*at, "chat"), plan, game)
     for setting in ("instructions", "examples"):
         yield from _template_problems(getattr(stage, setting), (*at, setting), game, people, variables)
     if stage.quiz and not any(game.quiz(role) for role in people):
@@ -514,10 +513,11 @@ def _filling_problems(
     yield from _helper_problems(lobby.fill, fills, (*at, "fill"), plan, kind, game)
 
 
-def _chat_problems(chat: Chat | None, at: Path, plan: Plan, game: Any) -> Iterator[Problem]:
+def _chat_problems(stage: Game, at: Path, plan: Plan, game: Any) -> Iterator[Problem]:
     """Yield what is wrong with a game's chat: unknown seats, nobody to talk to, or a mediator that is no model."""
-    if chat is None:
+    if (chat := stage.chat) is None:
         return
+    mediator = chat.mediator.agent if chat.mediator else None
     known = ", ".join(game.roles())
     for index, circle in enumerate(chat.between):
         for role in circle:
@@ -526,6 +526,11 @@ def _chat_problems(chat: Chat | None, at: Path, plan: Plan, game: Any) -> Iterat
                 yield (*at, "between", index), what.format(role=role, known=known)
     if len(game.roles()) < 2 and chat.mediator is None:
         yield at, _("Nobody else could read the chat: this game has one seat. Add a mediator.")
+    if chat.early and chat.when == "during":
+        yield (*at, "early"), _("Only a chat before play can end early.")
+    elif chat.early and plan.told.others == "none" and set(stage.agent_labels()) - {mediator}:
+        words = _("Agents are always ready, so in a blind study a chat that ends at once would show who they are.")
+        yield (*at, "early"), words
     if chat.mediator is not None:
         agent = plan.agents.get(chat.mediator.agent or "")
         if chat.mediator.agent is not None and agent is None:

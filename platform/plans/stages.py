@@ -342,6 +342,7 @@ class OpenChat(Chat):
     model_config = ConfigDict(title="Chat")
 
     when: Literal["during"] = "during"
+    early: Literal[False] = False
     seconds: Annotated[int, Field(ge=5, le=3600)] = Field(
         300, title="Time", description="It ends earlier if everyone is ready.", json_schema_extra={"unit": "seconds"}
     )

@@ -13,6 +13,7 @@
   let waits = false;            // for its answer
   let stale = false;            // whether there is news to fetch
   let pausedUntil = 0;          // until when nothing is sent, because it was too fast or it is another's turn
+  const ready = box.querySelector("[data-ready]");
   let beginsAt = null, news = 0, closed = false;
 
   try {
@@ -30,9 +31,9 @@
 
   async function fetchChat(line) {
     const options = { headers: { Accept: "application/json" } };
-    if (line.key) Object.assign(options, { method: "POST", body: new URLSearchParams({ ...line, after: seen }) });
+    if (line.key || line.ready) Object.assign(options, { method: "POST", body: new URLSearchParams({ ...line, after: seen }) });
     try {
-      const response = await connection.fetch(`chat${STEP}${line.key ? "" : `&after=${seen}`}`, options);
+      const response = await connection.fetch(`chat${STEP}${options.method ? "" : `&after=${seen}`}`, options);
       if (response.ok && !response.redirected) receive(await response.json());
     } catch {
       // The next tick asks again.
@@ -58,6 +59,8 @@
     closed = !message.open;
     form.hidden = closed;
     setStart(message.begins);
+    ready.hidden = (message.ready ?? null) === null;
+    ready.dataset.ready = message.ready ? "yes" : "no";
     showUnsent();
     if (fresh.length) log.scrollTop = log.scrollHeight;
     next();
@@ -111,8 +114,10 @@
   }
 
   function setStart(seconds) {
+    const early = beginsAt !== null && seconds === null;
     beginsAt = seconds === null || seconds === undefined ? null : Date.now() + seconds * 1000;
     countToStart();
+    if (early) sync(null);
   }
 
   function countToStart() {
@@ -137,6 +142,12 @@
     log.scrollTop = log.scrollHeight;
     area.focus();
     next();
+  });
+
+  ready.addEventListener("submit", (event) => {
+    event.preventDefault();
+    event.stopPropagation();
+    ask({ ready: 1 });
   });
 
   area.addEventListener("keydown", (event) => {
@@ -164,7 +175,7 @@
   }, 1000);
 
   // On a phone, the chat is folded while there is something to do in the game.
-  if (matchMedia("(max-width: 40rem)").matches && box.dataset.begins === undefined) box.open = false;
+  if (matchMedia("(max-width: 40rem)").matches && box.dataset.begins === undefined && !box.classList.contains("whole")) box.open = false;
   setStart(box.dataset.begins === undefined ? null : Number(box.dataset.begins));
   showUnsent();
   log.scrollTop = log.scrollHeight;

@@ -197,6 +197,24 @@ class TestBeforePlay:
         assert turn.opened_at == match.started_at + timedelta(seconds=60)
         assert match.deadline - timezone.now() > timedelta(seconds=200)
 
+    def test_begins_early_when_everyone_is_ready_with_the_whole_time_for_the_first_answer(self):
+        match = open_match(people=2, programs=1, when="before", seconds=600, early=True)
+        answers = [chat.answer(seat_of(match, role), {"ready": "1"}) for role in ("p1", "p1", "p2")]
+        assert [(answer["ready"], answer["begins"] is None) for answer in answers] == [
+            (True, False), (True, False), (None, True),
+        ]  # fmt: skip
+        match.refresh_from_db()
+        assert match.has_begun(timezone.now()) and current_frame(seat_of(match, "p1"))["remaining"] in (179, 180)
+        assert match.requeue_at < timezone.now() and match.deadline < timezone.now() + timedelta(seconds=180)
+        services.submit_move(match_id=match.pk, role="p1", move={"answer": 1}, answering=1)
+        assert "time for the chat is over" in str(refusal(match, "p1", "hello again"))
+
+    def test_nobody_is_asked_to_be_ready_unless_the_plan_says_so(self):
+        match = open_match(people=2, when="before", seconds=600)
+        assert [chat.answer(seat_of(match, role), {"ready": "1"})["ready"] for role in ("p1", "p2")] == [None, None]
+        match.refresh_from_db()
+        assert not match.has_begun(timezone.now())
+
     def test_models_are_asked_for_moves_only_afterwards(self):
         match = open_match(people=2, programs=1, when="before", seconds=60)
         assert requeue_waiting() == 0 and match.requeue_at == match.begins_at

@@ -90,6 +90,8 @@ def test_a_plan_without_faults_says_how_many_matches_it_needs():
         ("journey.3.of.0.chat", {"mediator": {"agent": "nobody"}}, "journey.3.of.0.chat.mediator.agent", {}),
         ("journey.3.of.0.chat", {"mediator": {"agent": "haggler"}}, "journey.3.of.0.chat.mediator.agent", {}),
         ("journey.3.of.0.chat", {"mediator": {}}, "journey.3.of.0.chat.mediator.agent", {}),
+        ("journey.3.of.0.chat", {"when": "both", "early": True}, None, {}),
+        ("journey.3.of.0.chat", {"early": True}, "journey.3.of.0.chat.early", {}),
         ("journey.3.of.0.repeats", 0, "journey.3.of.0.repeats", {}),
         ("journey.3.of.0.instructions", "{% if %}", "journey.3.of.0.instructions", {}),
         ("agents.model", {}, "agents.model", {}),
@@ -117,6 +119,11 @@ def test_a_value_is_missing_only_where_somebody_reaches_it():
     short = {"by": "opponent", "values": {"model": 1}}
     document = changed("pay.base", {"by": "wording", "values": {"give": short, "take": 2}})
     assert faults_of(document) == [("pay.base", {"wording": "give", "opponent": "haggler"})]
+
+
+def test_blind_study_does_not_begin_early_because_programs_are_ready():
+    document = changed("journey.3.of.0.chat", {"when": "before", "early": True}) | {"told": {"others": "none"}}
+    assert "journey.3.of.0.chat.early" in [at for at, _levels in faults_of(document)]
 
 
 def test_one_fault_does_not_hide_the_others():

@@ -55,6 +55,8 @@ def test_chat_ends_when_everyone_is_ready_and_only_the_game_pays(visitor):
     chat.write(match_id=talk.pk, sender="p1", text="Seven?", key="1")
     assert chat.writers_of(talk) == ["p2"]
     assert list(talk.open_turns()) == ["p1"], "a model is not asked whether it is ready"
+    page = visitor.see()
+    assert "You talk with a computer program." in text_of(page) and "Time left to talk:" in page.content.decode()
     chat.write(match_id=talk.pk, sender="p1", text="Agreed.", key="2")
     visitor.move("p1", answer="go_on")
     talk.refresh_from_db()
@@ -91,6 +93,14 @@ def test_the_end_of_the_time_is_part_of_the_rules_and_the_data_are_kept(visitor)
     assert not has_substitute_moves(visitor.now(), frozenset({"rules"}))
     visitor.send()
     assert not visitor.now().ended and visitor.now().step["kind"] == "instructions"
+
+
+def test_page_says_when_all_messages_are_written(visitor):
+    talk = visitor.match()
+    for number in range(30):
+        line = {"sender": "p1", "number": number + 1, "key": str(number), "text": "a", "readers": ["p2"], "after": 0}
+        talk.chat_lines.create(**line, at=talk.started_at)
+    assert "You have written all of your messages." in text_of(visitor.see())
 
 
 def test_people_who_talk_with_each_other_wait_in_a_lobby():
