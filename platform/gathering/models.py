@@ -10,6 +10,7 @@ from django.db import models
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
+from games.catalogues import SOURCE
 from participants.models import CODE_LETTERS, Enrolment, new_token
 from recruiters.models import LabCode
 from studies.models import Study
@@ -96,6 +97,9 @@ class Attendance(models.Model):
         since: their place in the queue; counted from their return for somebody who was away too long.
         admitted_at: when they got a place in the session that has started; None before.
         left_at: when they gave up, or the researcher freed their seat.
+        language: in which they read.
+        enrolment: what they began.
+        prepared: the enrolment that waits for them from the start until they begin it (`enrolling.prepare`).
     """
 
     session = models.ForeignKey(Session, models.CASCADE, related_name="attendances")
@@ -107,9 +111,11 @@ class Attendance(models.Model):
     heard_at = models.DateTimeField(_("last heard from"), default=timezone.now)
     admitted_at = models.DateTimeField(_("admitted"), null=True, blank=True)
     left_at = models.DateTimeField(_("left"), null=True, blank=True)
+    language = models.CharField(max_length=5, default=SOURCE, editable=False)
     enrolment = models.OneToOneField(
         Enrolment, models.SET_NULL, null=True, blank=True, related_name="attendance", verbose_name=_("participant")
     )
+    prepared = models.OneToOneField(Enrolment, models.SET_NULL, null=True, related_name="+", editable=False)
 
     class Meta:
         verbose_name = _("attendance")

@@ -51,6 +51,8 @@ class Migration(migrations.Migration):
                 ('admitted_at', models.DateTimeField(blank=True, null=True, verbose_name='admitted')),
                 ('left_at', models.DateTimeField(blank=True, null=True, verbose_name='left')),
                 ('enrolment', models.OneToOneField(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='attendance', to='participants.enrolment', verbose_name='participant')),
+                ('language', models.CharField(default='en', editable=False, max_length=5)),
+                ('prepared', models.OneToOneField(editable=False, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to='participants.enrolment')),
                 ('lab_code', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to='recruiters.labcode')),
                 ('session', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='attendances', to='gathering.session')),
             ],

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from functools import partial
 
 import pytest
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from gathering import services
@@ -236,6 +240,41 @@ def test_a_session_does_not_end_before_those_admitted_have_begun(study):
     services.sweep()
     session.refresh_from_db()
     assert session.status == "started"
+
+
+def statements(act: Callable[[], object]) -> int:
+    """Return how many statements something costs, those of transactions not counted."""
+    with CaptureQueriesContext(connection) as queries:
+        act()
+    return sum(not query["sql"].startswith(("BEGIN", "COMMIT", "SAVEPOINT", "RELEASE")) for query in queries)
+
+
+def test_the_start_places_everyone_in_few_statements_and_beginning_costs_few(study):
+    session = session_of(study, places=8)
+    people = [Person(study) for _ in range(8)]
+    for person in people:
+        person.come()
+    assert statements(partial(services.start, session)) <= 25
+    assert Enrolment.objects.count() == 8
+    people[0].begins()  # fills the process's caches
+    assert statements(people[1].begins) <= 10
+    begun = session.attendances.exclude(enrolment=None)
+    assert [each.enrolment.visit(0).kind for each in begun] == ["consent", "consent"]
+
+
+def test_who_has_a_place_and_does_not_begin_leaves_no_trace(study):
+    session = session_of(study, grace=1)
+    ann, bob = Person(study), Person(study)
+    ann.come(), bob.come()
+    services.start(session)
+    services.sweep()
+    assert Enrolment.objects.count() == 2
+    ann.begins()
+    silent_begin(session)
+    services.sweep()
+    assert [Enrolment.objects.get()] == [each.enrolment for each in session.attendances.exclude(enrolment=None)]
+    assert bob.asks()["stage"] == "begin"  # back within the grace
+    assert heading_of(bob.begins()) == "Before you begin"
 
 
 def test_a_page_that_asks_during_the_start_keeps_its_place(study):
