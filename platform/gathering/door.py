@@ -93,6 +93,8 @@ def _waiting_room(
         "attendance": attendance,
         "standing": standing,
         "form": secrets.token_urlsafe(24),
+        "start": services.start_of(session),
+        "moved": session.moved_at is not None and attendance.since < session.moved_at,
         "every": services.ASK_SECONDS,
     }
     page = render(request, "gathering/waiting.html", context)

@@ -31,6 +31,7 @@ class Session(models.Model):
         time_zone: in which participants and researchers read its times (an IANA name).
         grace: for how many minutes after the start people may still come, if places are free.
         labels: the seats of the room, one person each; empty if nobody chooses a seat.
+        moved_at: when the start was last changed, which those are told who had come before.
         ended_at: when everyone had finished, or when it was called off (without `started_at`).
     """
 
@@ -41,6 +42,7 @@ class Session(models.Model):
     grace = models.PositiveSmallIntegerField(_("minutes of grace"), default=5)
     places = models.PositiveIntegerField(_("places"))
     labels = models.JSONField(_("seats"), default=list, blank=True)
+    moved_at = models.DateTimeField(null=True, editable=False)
     started_at = models.DateTimeField(_("started"), null=True, blank=True)
     ended_at = models.DateTimeField(_("ended"), null=True, blank=True)
     created_at = models.DateTimeField(default=timezone.now, editable=False)
@@ -75,8 +77,9 @@ class Session(models.Model):
         return self.started_at + timedelta(minutes=self.grace) if self.started_at else None
 
     @property
-    def zone(self) -> ZoneInfo:
-        return ZoneInfo(self.time_zone)
+    def local_start(self) -> str:
+        """The planned start in the session's time zone, such as "2030-07-01T12:30"; empty if it starts by hand."""
+        return f"{self.starts_at.astimezone(ZoneInfo(self.time_zone)):%Y-%m-%dT%H:%M}" if self.starts_at else ""
 
 
 _STATUS_LABELS = {

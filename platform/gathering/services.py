@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import timedelta
+from typing import Any
 
 from django.db import IntegrityError, transaction
 from django.db.models import Q, QuerySet
@@ -146,6 +147,7 @@ class Standing:
         stage: "waiting" with a place, on the "list" without one, "begin" if they may begin, or "over".
         position: in the list, from 1; 0 otherwise.
         here: how many people are here, with and without a place.
+        start: identifies the planned start; when it changes, the page shows the new one.
         remaining: seconds until the start as planned, or while places may still become free; None if unknown.
     """
 
@@ -153,6 +155,7 @@ class Standing:
     position: int
     here: int
     remaining: int | None
+    start: str = ""
 
     def as_data(self) -> dict[str, object]:
         return {"type": "session", **vars(self)}
@@ -183,7 +186,12 @@ def standing(attendance: Attendance) -> Standing:
         return Standing("over", 0, 0, None)
     remaining = None if ends_at is None else max(0, round((ends_at - timezone.now()).total_seconds()))
     position = max(0, number - free)
-    return Standing("list" if position else "waiting", position, len(queue), remaining)
+    return Standing("list" if position else "waiting", position, len(queue), remaining, start_of(session))
+
+
+def start_of(session: Session) -> str:
+    """Return what identifies the planned start."""
+    return f"{session.local_start} {session.time_zone}"
 
 
 # ---- the start ----------------------------------------------------------------------------------------------------
@@ -241,6 +249,20 @@ def _discard_unused(session: Session) -> None:
 def begun(attendance: Attendance, enrolment: Enrolment) -> None:
     """Record which enrolment somebody began."""
     Attendance.objects.filter(pk=attendance.pk).update(enrolment=enrolment, prepared=None)
+
+
+def change(session: Session, *, moved: bool, **fields: Any) -> bool:
+    """Change a session that waits, and tell those who wait; return False if it does not.
+
+    Args:
+        moved: whether the start changes.
+    """
+    if moved:
+        fields["moved_at"] = timezone.now()
+    changed = Session.objects.filter(pk=session.pk, started_at=None, ended_at=None).update(**fields)
+    if changed:
+        transaction.on_commit(lambda: announce.changed(session.pk))
+    return bool(changed)
 
 
 def call_off(session: Session) -> bool:

@@ -28,6 +28,7 @@ class Migration(migrations.Migration):
                 ('grace', models.PositiveSmallIntegerField(default=5, verbose_name='minutes of grace')),
                 ('places', models.PositiveIntegerField(verbose_name='places')),
                 ('labels', models.JSONField(blank=True, default=list, verbose_name='seats')),
+                ('moved_at', models.DateTimeField(editable=False, null=True)),
                 ('started_at', models.DateTimeField(blank=True, null=True, verbose_name='started')),
                 ('ended_at', models.DateTimeField(blank=True, null=True, verbose_name='ended')),
                 ('created_at', models.DateTimeField(default=django.utils.timezone.now, editable=False)),

@@ -76,6 +76,7 @@ def test_people_wait_and_begin_together(study):
         assert "You have a place" in text_of(person.page)
     answer = ann.asks()
     assert 590 < answer.pop("remaining") <= 600
+    assert answer.pop("start").endswith(" UTC")
     assert answer == {"type": "session", "stage": "waiting", "position": 0, "here": 2}
     assert not Enrolment.objects.exists()
     assert services.start(session)
@@ -99,6 +100,18 @@ def test_the_start_is_told_in_the_sessions_time_zone(study):
     ann = Person(study)
     assert "Start: Monday 1 July 2030, 12:30 (America/New_York)" in text_of(ann.come())
     assert session.code not in text_of(ann.page)
+
+
+def test_a_changed_start_is_told_to_those_who_had_come(study):
+    session = session_of(study)
+    ann, bob = Person(study), Person(study)
+    ann.come()
+    before = ann.asks()["start"]
+    services.change(session, moved=True, starts_at=IN_2030)
+    assert ann.asks()["start"] != before
+    told = "The start has been changed. Start: Monday 1 July 2030, 16:30 (UTC)"
+    assert told in text_of(ann.come())
+    assert "changed" not in text_of(bob.come())
 
 
 def test_a_waiting_list_moves_up_when_a_place_is_freed(study):
