@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
-from functools import wraps
+from functools import partial, wraps
 from typing import Any
 
 from django.contrib import admin, messages
@@ -21,7 +21,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from audit.actions import Action
 from gathering import services
-from gathering.forms import NewSession
+from gathering.forms import SessionForm
 from gathering.models import Attendance, Session
 from gathering.receipts import receipts
 from gathering.results import FEWEST_PEOPLE, figures
@@ -56,21 +56,21 @@ def page(request: HttpRequest, study: Study) -> HttpResponse:
     last = study.sessions.order_by("-pk").first()
     may_change = parts.may(request.user, study, role=Role.EDITOR)
     initial = {
-        "time_zone": last.time_zone if last else study.entry_rules().time_zone,
-        "places": last.places if last else max(1, recruiting.places_of(study)),
-        "grace": last.grace if last else Session._meta.get_field("grace").default,
-        "labels": "\n".join(last.labels) if last else "",
+        "time_zone": study.entry_rules().time_zone,
+        "places": max(1, recruiting.places_of(study)),
+        "grace": Session._meta.get_field("grace").default,
+        **({**_entered(last), "starts_at": ""} if last else {}),
     }
     if request.method == "POST":
         study_admin().seen(request, str(study.pk), role=Role.EDITOR)
-        form = NewSession(request.POST)
+        form = SessionForm(request.POST)
         if form.is_valid():
             with transaction.atomic():
                 session = Session.objects.create(study=study, **form.cleaned_data)
                 _record(request, study, Action.MADE, session)
             return redirect("sessions:session", pk=study.pk, code=session.code)
     else:
-        form = NewSession(initial=initial)
+        form = SessionForm(initial=initial)
     context = {
         **admin.site.each_context(request),
         **trail(study, here=_("Sessions")),
@@ -81,6 +81,17 @@ def page(request: HttpRequest, study: Study) -> HttpResponse:
         "may_change": may_change,
     }
     return TemplateResponse(request, "admin/gathering/page.html", context, status=400 if form.errors else 200)
+
+
+def _entered(session: Session) -> dict[str, Any]:
+    """Return a session's details as its form has them."""
+    return {
+        "time_zone": session.time_zone,
+        "starts_at": session.local_start,
+        "places": session.places,
+        "grace": session.grace,
+        "labels": "\n".join(session.labels),
+    }
 
 
 def _starts(session: Session) -> str:
@@ -193,13 +204,39 @@ def _here(attendance: Attendance, number: int, queue: list[int], free: int) -> H
     return Here(attendance, label, state, may_free=attendance.enrolment is None)
 
 
+@require_http_methods(["GET", "POST"])
+@never_cache
+@of_study(role=Role.EDITOR)
+@of_session
+def change(request: HttpRequest, study: Study, session: Session) -> HttpResponse:
+    """Change a session that waits for its start; those who wait are told."""
+    form = SessionForm(request.POST or None, initial=_entered(session), changes=session)
+    if form.is_valid():
+        moved = bool({"starts_at", "time_zone"} & {*form.changed_data})
+        done = _("Changed: those who wait see it at once.")
+        change = partial(services.change, moved=moved, **form.cleaned_data)
+        return _while_waiting(request, study, session, change, Action.CHANGED, done)
+    context = {
+        **admin.site.each_context(request),
+        **trail(
+            study,
+            (_("Sessions"), reverse("sessions:page", args=[study.pk])),
+            (session.code, reverse("sessions:session", args=[study.pk, session.code])),
+            here=_("Change"),
+        ),
+        "title": _("Change session {code}").format(code=session.code),
+        "form": form,
+    }
+    return TemplateResponse(request, "admin/gathering/change.html", context, status=400 if form.errors else 200)
+
+
 @require_POST
 @of_study(role=Role.EDITOR)
 @of_session
 def start(request: HttpRequest, study: Study, session: Session) -> HttpResponse:
     """Start the session now."""
     done = _("Started: everyone who has a place begins now.")
-    return _end_wait(request, study, session, services.start, Action.STARTED, done)
+    return _while_waiting(request, study, session, services.start, Action.STARTED, done)
 
 
 @require_POST
@@ -208,15 +245,15 @@ def start(request: HttpRequest, study: Study, session: Session) -> HttpResponse:
 def call_off(request: HttpRequest, study: Study, session: Session) -> HttpResponse:
     """Call the session off; those who wait are told."""
     done = _("Called off: those who wait are told.")
-    return _end_wait(request, study, session, services.call_off, Action.STOPPED, done)
+    return _while_waiting(request, study, session, services.call_off, Action.STOPPED, done)
 
 
-def _end_wait(
-    request: HttpRequest, study: Study, session: Session, end: Callable[[Session], bool], action: Action, done: str
+def _while_waiting(
+    request: HttpRequest, study: Study, session: Session, act: Callable[[Session], bool], action: Action, done: str
 ) -> HttpResponse:
-    """End the wait of a session, record it and say so, unless it was not waiting."""
+    """Do something to a session that waits, record it and say so, unless it was not waiting."""
     with transaction.atomic():
-        if end(session):
+        if act(session):
             _record(request, study, action, session)
             messages.success(request, done)
         else:

@@ -7,6 +7,7 @@ urlpatterns = [
     path("<int:pk>/", desk.page, name="page"),
     path("<int:pk>/<slug:code>/", desk.session, name="session"),
     path("<int:pk>/<slug:code>/now/", desk.now, name="now"),
+    path("<int:pk>/<slug:code>/change/", desk.change, name="change"),
     path("<int:pk>/<slug:code>/start/", desk.start, name="start"),
     path("<int:pk>/<slug:code>/call-off/", desk.call_off, name="call_off"),
     path("<int:pk>/<slug:code>/free/", desk.free, name="free"),

@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable
 from functools import partial
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.crypto import salted_hmac
+from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 
 from gathering import services
 from gathering.models import Attendance, Session
-from participants.models import Enrolment
 from recruiters.arrivals import Arrival
 from recruiters.errors import EntryRefused
 from recruiters.models import LabCode
 from studies import enrolling, times
+from studies.entering import Admitted
 from studies.models import UNTITLED, Study
 
 COOKIE_SALT = "gathering.browser"
@@ -30,8 +30,8 @@ class NoSession(EntryRefused):
     try_again = True
 
 
-def admit(request: HttpRequest, study: Study, arrival: Arrival) -> HttpResponse | Callable[[Enrolment], None] | None:
-    """Return the waiting room, or what records the enrolment of somebody who may begin; None without sessions.
+def admit(request: HttpRequest, study: Study, arrival: Arrival) -> HttpResponse | Admitted | None:
+    """Return the waiting room, or the admission of somebody who may begin; None without sessions.
 
     Raises:
         EntryRefused: no session admits them.
@@ -42,7 +42,7 @@ def admit(request: HttpRequest, study: Study, arrival: Arrival) -> HttpResponse 
     key = salted_hmac("gathering.key", who, algorithm="sha256").hexdigest()
     is_known = bool(arrival.proof or stored)
     if is_known and (attendance := services.admitted(study, key)) is not None:
-        return partial(services.begun, attendance)
+        return _admitted(attendance)
     if not services.holds_sessions(study):
         return None
     version = study.latest_version()
@@ -56,7 +56,9 @@ def admit(request: HttpRequest, study: Study, arrival: Arrival) -> HttpResponse 
         if session.labels and not arrival.proof and seat not in session.labels:
             return redirect("gathering:session", code=session.code)
         try:
-            attendance = services.attend(session, key, label=seat, lab_code=_lab_code(study, arrival))
+            attendance = services.attend(
+                session, key, label=seat, lab_code=_lab_code(study, arrival), language=get_language()
+            )
         except services.SeatTaken:
             return redirect(f"{reverse('gathering:session', args=[session.code])}?taken={seat}")
         except services.TooManyWaiting:
@@ -65,10 +67,14 @@ def admit(request: HttpRequest, study: Study, arrival: Arrival) -> HttpResponse 
         services.mark_present(attendance)
     standing = services.standing(attendance)
     if standing.stage == "begin":
-        return partial(services.begun, attendance)
+        return _admitted(attendance)
     if standing.stage == "over":
         raise enrolling.Full(_started_without())
     return _waiting_room(request, study, session, attendance, standing, browser if not arrival.proof else "")
+
+
+def _admitted(attendance: Attendance) -> Admitted:
+    return Admitted(partial(services.begun, attendance), attendance.prepared)
 
 
 def _waiting_room(
@@ -87,6 +93,8 @@ def _waiting_room(
         "attendance": attendance,
         "standing": standing,
         "form": secrets.token_urlsafe(24),
+        "start": services.start_of(session),
+        "moved": session.moved_at is not None and attendance.since < session.moved_at,
         "every": services.ASK_SECONDS,
     }
     page = render(request, "gathering/waiting.html", context)

@@ -1,4 +1,4 @@
-"""What a researcher enters for a new session."""
+"""What a researcher enters for a session."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from unfold.widgets import UnfoldAdminIntegerFieldWidget, UnfoldAdminTextareaWidget, UnfoldAdminTextInputWidget
 
-from gathering.models import Attendance
+from gathering.models import Attendance, Session
 from plans.moments import moment_of, refuse_unknown_zone
 from studies.times import told
 
@@ -18,8 +18,16 @@ MOST_PLACES = 5_000
 _LONGEST_LABEL = Attendance._meta.get_field("label").max_length or 0
 
 
-class NewSession(forms.Form):
-    """A session's start, places and seats; `cleaned_data` has the fields of `gathering.models.Session`."""
+class SessionForm(forms.Form):
+    """A session's start, places and seats; `cleaned_data` has the fields of `gathering.models.Session`.
+
+    Args:
+        changes: the session that is changed; None for a new one.
+    """
+
+    def __init__(self, *args: Any, changes: Session | None = None, **kwargs: Any) -> None:
+        self.changes = changes
+        super().__init__(*args, **kwargs)
 
     time_zone = forms.CharField(
         label=gettext_lazy("Time zone"),
@@ -90,6 +98,10 @@ class NewSession(forms.Form):
                 )
         if len(set(labels)) < len(labels):
             raise forms.ValidationError(_("Two seats have the same label."))
+        here = self.changes.attendances.filter(left_at=None) if self.changes else Attendance.objects.none()
+        taken = here.exclude(label="").exclude(label__in=labels).values_list("label", flat=True).first()
+        if taken:
+            raise forms.ValidationError(_("Somebody sits at “{label}”. Free the seat first.").format(label=taken))
         return labels
 
     def clean(self) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from django.db import models
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
+from games.catalogues import SOURCE
 from participants.models import CODE_LETTERS, Enrolment, new_token
 from recruiters.models import LabCode
 from studies.models import Study
@@ -30,6 +31,7 @@ class Session(models.Model):
         time_zone: in which participants and researchers read its times (an IANA name).
         grace: for how many minutes after the start people may still come, if places are free.
         labels: the seats of the room, one person each; empty if nobody chooses a seat.
+        moved_at: when the start was last changed, which those are told who had come before.
         ended_at: when everyone had finished, or when it was called off (without `started_at`).
     """
 
@@ -40,6 +42,7 @@ class Session(models.Model):
     grace = models.PositiveSmallIntegerField(_("minutes of grace"), default=5)
     places = models.PositiveIntegerField(_("places"))
     labels = models.JSONField(_("seats"), default=list, blank=True)
+    moved_at = models.DateTimeField(null=True, editable=False)
     started_at = models.DateTimeField(_("started"), null=True, blank=True)
     ended_at = models.DateTimeField(_("ended"), null=True, blank=True)
     created_at = models.DateTimeField(default=timezone.now, editable=False)
@@ -74,8 +77,9 @@ class Session(models.Model):
         return self.started_at + timedelta(minutes=self.grace) if self.started_at else None
 
     @property
-    def zone(self) -> ZoneInfo:
-        return ZoneInfo(self.time_zone)
+    def local_start(self) -> str:
+        """The planned start in the session's time zone, such as "2030-07-01T12:30"; empty if it starts by hand."""
+        return f"{self.starts_at.astimezone(ZoneInfo(self.time_zone)):%Y-%m-%dT%H:%M}" if self.starts_at else ""
 
 
 _STATUS_LABELS = {
@@ -96,6 +100,9 @@ class Attendance(models.Model):
         since: their place in the queue; counted from their return for somebody who was away too long.
         admitted_at: when they got a place in the session that has started; None before.
         left_at: when they gave up, or the researcher freed their seat.
+        language: in which they read.
+        enrolment: what they began.
+        prepared: the enrolment that waits for them from the start until they begin it (`enrolling.prepare`).
     """
 
     session = models.ForeignKey(Session, models.CASCADE, related_name="attendances")
@@ -107,9 +114,11 @@ class Attendance(models.Model):
     heard_at = models.DateTimeField(_("last heard from"), default=timezone.now)
     admitted_at = models.DateTimeField(_("admitted"), null=True, blank=True)
     left_at = models.DateTimeField(_("left"), null=True, blank=True)
+    language = models.CharField(max_length=5, default=SOURCE, editable=False)
     enrolment = models.OneToOneField(
         Enrolment, models.SET_NULL, null=True, blank=True, related_name="attendance", verbose_name=_("participant")
     )
+    prepared = models.OneToOneField(Enrolment, models.SET_NULL, null=True, related_name="+", editable=False)
 
     class Meta:
         verbose_name = _("attendance")

@@ -8,16 +8,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import timedelta
+from typing import Any
 
 from django.db import IntegrityError, transaction
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
+from games.catalogues import SOURCE
 from gathering import announce
 from gathering.models import Attendance, Session
 from participants.models import Enrolment
 from participants.states import ENDED
 from recruiters.models import LabCode
+from studies import enrolling
 from studies.models import Study
 
 KEPT = timedelta(seconds=45)
@@ -63,7 +66,8 @@ def session_for(study: Study, key: str, code: str = "") -> Session | None:
 def admitted(study: Study, key: str) -> Attendance | None:
     """Return the attendance of somebody who may begin now; None if they may not. At the start, everybody asks this."""
     mine = Attendance.objects.filter(session__study=study, key=key, left_at=None, enrolment=None)
-    return mine.filter(admitted_at__isnull=False, heard_at__gte=timezone.now() - KEPT).first()
+    mine = mine.filter(admitted_at__isnull=False, heard_at__gte=timezone.now() - KEPT)
+    return mine.select_related("prepared").first()
 
 
 def _is_open(session: Session) -> bool:
@@ -78,7 +82,9 @@ def holds_sessions(study: Study) -> bool:
 # ---- coming and waiting -------------------------------------------------------------------------------------------
 
 
-def attend(session: Session, key: str, *, label: str = "", lab_code: LabCode | None = None) -> Attendance:
+def attend(
+    session: Session, key: str, *, label: str = "", lab_code: LabCode | None = None, language: str = SOURCE
+) -> Attendance:
     """Return somebody's attendance, recording that they are here.
 
     Raises:
@@ -95,7 +101,7 @@ def attend(session: Session, key: str, *, label: str = "", lab_code: LabCode | N
                     session=session,
                     key=key,
                     defaults={
-                        "label": label, "lab_code": lab_code, "since": now, "heard_at": now,
+                        "label": label, "lab_code": lab_code, "language": language, "since": now, "heard_at": now,
                         "admitted_at": None, "left_at": None,
                     },
                 )  # fmt: skip
@@ -141,6 +147,7 @@ class Standing:
         stage: "waiting" with a place, on the "list" without one, "begin" if they may begin, or "over".
         position: in the list, from 1; 0 otherwise.
         here: how many people are here, with and without a place.
+        start: identifies the planned start; when it changes, the page shows the new one.
         remaining: seconds until the start as planned, or while places may still become free; None if unknown.
     """
 
@@ -148,6 +155,7 @@ class Standing:
     position: int
     here: int
     remaining: int | None
+    start: str = ""
 
     def as_data(self) -> dict[str, object]:
         return {"type": "session", **vars(self)}
@@ -178,7 +186,12 @@ def standing(attendance: Attendance) -> Standing:
         return Standing("over", 0, 0, None)
     remaining = None if ends_at is None else max(0, round((ends_at - timezone.now()).total_seconds()))
     position = max(0, number - free)
-    return Standing("list" if position else "waiting", position, len(queue), remaining)
+    return Standing("list" if position else "waiting", position, len(queue), remaining, start_of(session))
+
+
+def start_of(session: Session) -> str:
+    """Return what identifies the planned start."""
+    return f"{session.local_start} {session.time_zone}"
 
 
 # ---- the start ----------------------------------------------------------------------------------------------------
@@ -196,7 +209,9 @@ def start(session: Session) -> bool:
         waits = Session.objects.filter(pk=session.pk, started_at=None, ended_at=None)
         if not waits.update(started_at=timezone.now()):
             return False
-        _give_places(Session.objects.get(pk=session.pk))
+        started = Session.objects.select_related("study").get(pk=session.pk)
+        _give_places(started)
+        _prepare(started)
         transaction.on_commit(lambda: announce.changed(session.pk))
     return True
 
@@ -216,9 +231,38 @@ def _give_places(session: Session) -> int:
     return Attendance.objects.filter(pk__in=chosen).update(admitted_at=timezone.now())
 
 
+def _prepare(session: Session) -> None:
+    """Place everyone who begins now in the study, all at once, so that beginning costs each of them little."""
+    chosen = list(holding(session).order_by("since", "pk"))
+    prepared = enrolling.prepare(session.study, [each.language for each in chosen])
+    for attendance, enrolment in zip(chosen, prepared, strict=False):
+        attendance.prepared = enrolment
+    Attendance.objects.bulk_update(chosen, ["prepared"], batch_size=500)
+
+
+def _discard_unused(session: Session) -> None:
+    """Delete what was prepared for people who hold no place any more."""
+    unused = session.attendances.exclude(prepared=None).exclude(pk__in=holding(session).values("pk"))
+    enrolling.discard(Enrolment.objects.filter(pk__in=list(unused.values_list("prepared", flat=True))))
+
+
 def begun(attendance: Attendance, enrolment: Enrolment) -> None:
     """Record which enrolment somebody began."""
-    Attendance.objects.filter(pk=attendance.pk).update(enrolment=enrolment)
+    Attendance.objects.filter(pk=attendance.pk).update(enrolment=enrolment, prepared=None)
+
+
+def change(session: Session, *, moved: bool, **fields: Any) -> bool:
+    """Change a session that waits, and tell those who wait; return False if it does not.
+
+    Args:
+        moved: whether the start changes.
+    """
+    if moved:
+        fields["moved_at"] = timezone.now()
+    changed = Session.objects.filter(pk=session.pk, started_at=None, ended_at=None).update(**fields)
+    if changed:
+        transaction.on_commit(lambda: announce.changed(session.pk))
+    return bool(changed)
 
 
 def call_off(session: Session) -> bool:
@@ -233,6 +277,8 @@ def call_off(session: Session) -> bool:
 def sweep() -> None:
     """Start sessions whose time has come, fill free places, and end those that nobody is in any more."""
     for session in Session.objects.filter(ended_at=None):
+        if session.started_at is not None:
+            _discard_unused(session)
         if is_due(session):
             start(session)
         elif session.started_at is not None and _is_open(session):

@@ -22,10 +22,15 @@ def language_of(token: str) -> str | None:
         language = Enrolment.objects.filter(token=token).values_list("language", flat=True).first()
         if language is None:
             return None
-        while len(_known) >= _MOST:
-            _known.pop(next(iter(_known)), None)
-        _known[token] = language
+        remember(token, language)
     return _known[token]
+
+
+def remember(token: str, language: str) -> None:
+    """Keep the language of an enrolment in this process, so that its first page need not ask for it."""
+    while len(_known) >= _MOST:
+        _known.pop(next(iter(_known)), None)
+    _known[token] = language
 
 
 def in_own_language(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:

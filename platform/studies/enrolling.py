@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import count
@@ -25,12 +25,13 @@ from lobby.models import Group
 from lobby.signals import group_made
 from matches.models import Match, Seat
 from participants.consent import NO_PLACE_LEFT
-from participants.models import Enrolment
+from participants.models import Enrolment, new_token
 from participants.services import end_expired, expiry_after
 from participants.signals import consented
 from participants.states import State
 from participants.steps import Step, StepRefused, register
 from participants.values import register_values, values_of
+from participants.wording import remember
 from recruiters import otree, simulated
 from recruiters.arrivals import Arrival
 from recruiters.errors import EntryRefused, NotAgain, UsedCode
@@ -65,7 +66,14 @@ class Full(EntryRefused):
 
 @transaction.atomic
 def enrol(
-    study: Study, arrival: Arrival, *, chosen: str = "", language: str = "", again: bool = False, token: str = ""
+    study: Study,
+    arrival: Arrival,
+    *,
+    chosen: str = "",
+    language: str = "",
+    again: bool = False,
+    token: str = "",
+    prepared: Enrolment | None = None,
 ) -> Enrolment:
     """Return the arriving participant's enrolment: the one they began, or a new one.
 
@@ -74,6 +82,7 @@ def enrol(
         language: that the participant chose, if the study offers it; by default the study's.
         token: of the enrolment that may begin now; empty for any.
         again: begin another enrolment if the earlier one, begun with the same reusable link, has ended.
+        prepared: one for this participant (`prepare`), if it suits what the link asks for.
 
     Raises:
         EntryRefused: with the message for the participant; nothing was changed.
@@ -98,18 +107,17 @@ def enrol(
     if arrival.recruiter == otree.KIND and arrival.cell is not None:
         refuse_unknown_cell(version, arrival.cell)
     asked = Asked(arrival.role, arrival.cell, arrival.together, chosen)
-    is_drawn = bool(asked.role or asked.cell or asked.chosen) or not draw_point(version)
-    seat = _released_if_full(lambda: find_seat(version, asked) if is_drawn else _refuse_full(version))
-    enrolment = Enrolment.objects.create(
-        steps=seat.steps(version, asked) if seat else common_steps(version, number=1 + version.placements.count()),
-        expires_at=expiry_after(version.plan.minutes),
-        may_ask=_may_ask(version, seat),
-        language=version.language,
-        return_to=arrival.return_to,
-        **({"token": token} if token else {}),
-    )
-    placement = Placement(enrolment=enrolment, version=version)
-    _place(placement, seat)
+    token = token or new_token()
+    if prepared is None or asked != Asked() or not _claim(prepared, version, token=token, return_to=arrival.return_to):
+        is_drawn = asked != Asked(together=asked.together) or not draw_point(version)
+        seat = _released_if_full(lambda: find_seat(version, asked) if is_drawn else _refuse_full(version))
+        number = 1 + version.placements.count() if seat is None else 0
+        enrolment, placement = _made(version, seat, asked, number, token=token, return_to=arrival.return_to)
+        enrolment.save()
+        placement.save()
+    else:
+        enrolment = prepared
+    remember(enrolment.token, enrolment.language)
     if arrival.proof:
         Identity.objects.create(
             study=study.slug,
@@ -125,6 +133,75 @@ def enrol(
             enrolment=enrolment,
         )
     return enrolment
+
+
+def _made(
+    version: Version, seat: FoundSeat | None, asked: Asked, number: int, **fields: Any
+) -> tuple[Enrolment, Placement]:
+    """Return an enrolment and its placement, unsaved.
+
+    Args:
+        number: the participant's in the version, from 1, which matters before the draw.
+    """
+    enrolment = Enrolment(
+        steps=seat.steps(version, asked) if seat else common_steps(version, number=number),
+        expires_at=expiry_after(version.plan.minutes),
+        may_ask=_may_ask(version, seat),
+        language=version.language,
+        **fields,
+    )
+    placement = Placement(enrolment=enrolment, version=version)
+    _put(placement, seat)
+    return enrolment, placement
+
+
+@transaction.atomic
+def prepare(study: Study, languages: Sequence[str]) -> list[Enrolment]:
+    """Return enrolments for people who will all begin at once, one for each of these languages, in few statements.
+
+    The draws are those of people who come one after the other. Nobody has begun until `enrol` is given the enrolment;
+    one that nobody begins is deleted (`discard`). There are none if nobody may enter now.
+    """
+    version = Version.objects.select_for_update().filter(study=study).order_by("-number").first()
+    try:
+        refuse_closed(study, version)
+        assert version is not None
+        version.study = study
+        faults.refuse_while_unavailable(version)
+        _refuse_full(version)
+    except EntryRefused:
+        return []
+    made, asked, seats = [], Asked(), Seats(version, stratum="")
+    peers: dict[str, Seats] = {}
+    for number, language in enumerate(languages, start=1 + version.placements.count()):
+        read, seat = version.in_language(language), None
+        if not draw_point(version):
+            mine = peers[read.language] = peers.get(read.language) or _peers(read, asked, seats)
+            seat = find_seat(read, asked, seats=seats, peers=mine)
+            for each in {seats, mine}:
+                each.take(seat)
+        made.append(_made(read, seat, asked, number))
+    enrolments = Enrolment.objects.bulk_create(enrolment for enrolment, _placement in made)
+    Placement.objects.bulk_create(placement for _enrolment, placement in made)
+    return enrolments
+
+
+def _claim(prepared: Enrolment, version: Version, *, token: str, return_to: str) -> bool:
+    """Let somebody begin a prepared enrolment; return False if it is of another version or language, or begun."""
+    now = timezone.now()
+    begins = {"token": token, "return_to": return_to, "arrived_at": now, "last_seen_at": now}
+    begins["expires_at"] = expiry_after(version.plan.minutes)
+    found = Enrolment.objects.filter(pk=prepared.pk, token=prepared.token, language=version.language)
+    if not found.filter(placement__version=version).update(**begins):
+        return False
+    for name, value in begins.items():
+        setattr(prepared, name, value)
+    return True
+
+
+def discard(prepared: QuerySet[Enrolment]) -> None:
+    """Delete prepared enrolments that nobody begins, so that they count nowhere."""
+    prepared.filter(state=State.ARRIVED, page_times={}).delete()
 
 
 def _readmit(enrolment: Enrolment, arrival: Arrival) -> Enrolment:
@@ -187,7 +264,8 @@ def hold_place(sender: type[Enrolment], enrolment: Enrolment, **_signal: Any) ->
     except Full as full:
         raise StepRefused({NO_PLACE_LEFT: str(full)}) from None
     assert seat is not None
-    _place(placement, seat)
+    _put(placement, seat)
+    placement.save()
     enrolment.steps = [enrolment.steps[0], *seat.steps(version, asked)[1:]]
     enrolment.may_ask = _may_ask(version, seat)
 
@@ -208,7 +286,8 @@ class Draw(Step):
         version = version.in_language(self.enrolment.language)
         asked = _asked_by(self.enrolment)
         seat = find_seat(version, asked, stratum=_stratum(version, self.enrolment), over=True)
-        _place(placement, seat)
+        _put(placement, seat)
+        placement.save()
         self.enrolment.may_ask = _may_ask(version, seat)
         return seat.steps(version, asked, start=draw_point(version))
 
@@ -352,16 +431,15 @@ def _may_ask(version: Version, seat: FoundSeat | None) -> bool:
     return (seat.cell if seat else version).plan.help.asking
 
 
-def _place(placement: Placement, seat: FoundSeat | None) -> None:
+def _put(placement: Placement, seat: FoundSeat | None) -> None:
     if seat is not None:
         placement.cell, placement.role, placement.draw = seat.cell, seat.role, dict(seat.draw)
-    placement.save()
 
 
 SeatCounts = Counter[tuple[int, Role]]
 
 
-@dataclass
+@dataclass(eq=False)
 class Seats:
     """A version's seats, by cell and role: how many are held, and how many held or offered.
 
@@ -384,6 +462,7 @@ class Seats:
     cells: dict[int, Cell] = field(init=False)
     last_draw: int = field(default=0, init=False)
     block: drawing.Block = field(default=drawing.Block(), init=False)
+    _numbers: dict[int, set[int]] = field(default_factory=dict, init=False)
 
     def __post_init__(self) -> None:
         self.cells = {cell.pk: cell for cell in [self.only] if cell} or {
@@ -448,6 +527,45 @@ class Seats:
         """Return how many more participants may take this seat."""
         return self.cells[cell].quota - self.held[cell, role]
 
+    def free_number(self, cell: int) -> int:
+        """Return the lowest number in a cell that is nobody's who has played or may still play.
+
+        Anyone who leaves before their first match hands their number on, and with it the order of a block that those
+        with whom they would have played have, too.
+        """
+        if cell not in self._numbers:
+            seated = Exists(Seat.objects.filter(enrolment=OuterRef("enrolment")))
+            staying = self.placements.filter(HELD_OR_OFFERED | Q(seated), cell=cell).order_by()
+            self._numbers[cell] = set(staying.values_list(Cast(KT("draw__place"), IntegerField()), flat=True))
+        return next(number for number in count(1) if number not in self._numbers[cell])
+
+    @cached_property
+    def waiting(self) -> Counter[int]:
+        """How many participants of each cell whose matches have several wait for others."""
+        sizes = [pk for pk, cell in self.cells.items() if cell.group_size > 1]
+        if not sizes:
+            return Counter()
+        seated = Seat.objects.filter(enrolment=OuterRef("enrolment"))
+        held = self.placements.filter(released_at=None, cell__in=sizes, enrolment__ended_at=None)
+        counts = held.exclude(Exists(seated)).order_by().values_list("cell").annotate(Count("pk"))
+        return Counter(dict(counts))
+
+    def forming(self, cells: Collection[int]) -> set[int]:
+        """Return which of these cells hold participants who do not form whole groups yet."""
+        return {cell for cell in cells if self.waiting[cell] % self.cells[cell].group_size}
+
+    def take(self, found: FoundSeat) -> None:
+        """Count a seat that was found, so that the next one is found as if the database knew of it."""
+        cell, record = found.cell, found.draw
+        self.held_or_offered[cell.pk, found.role] += 1
+        self.waiting[cell.pk] += 1
+        if cell.pk in self._numbers:
+            self._numbers[cell.pk].add(found.number)
+        self.last_draw = record["number"]
+        if "block" in record:
+            drawn = Counter(self.block.drawn) if record["block"] == self.block.number else Counter()
+            self.block = drawing.Block(record["block"], drawn + Counter([cell.number]))
+
     def share(self, cell: int) -> float:
         """Return how full a cell is, with the places offered."""
         held = sum(self.held_or_offered[cell, seat] for seat in self.cells[cell].people)
@@ -479,7 +597,15 @@ def _released_if_full(find: Callable[[], T]) -> T:
         return find()
 
 
-def find_seat(version: Version, asked: Asked, *, stratum: str = "", over: bool = False) -> FoundSeat:
+def find_seat(
+    version: Version,
+    asked: Asked,
+    *,
+    stratum: str = "",
+    over: bool = False,
+    seats: Seats | None = None,
+    peers: Seats | None = None,
+) -> FoundSeat:
     """Draw one of the cells with free seats, and return its least-held seat.
 
     Cells with incomplete groups come first, so that nobody waits because others were placed elsewhere. Within a cell,
@@ -488,13 +614,14 @@ def find_seat(version: Version, asked: Asked, *, stratum: str = "", over: bool =
 
     Args:
         over: draw among all cells if none has a free seat.
+        seats, peers: what was counted before, among all and among those they may play with; None: count now.
 
     Call under the version's lock.
 
     Raises:
         Full, NoSuchRole
     """
-    seats = Seats(version, stratum=stratum)
+    seats = seats or Seats(version, stratum=stratum)
     cells = [cell for cell in seats.cells.values() if cell.number == asked.cell] or list(seats.cells.values())
     seats_of_all = [(cell, seat) for cell in cells for seat in cell.people]
     role = asked.role or (asked.chosen if any(seat == asked.chosen for _cell, seat in seats_of_all) else "")
@@ -511,24 +638,17 @@ def find_seat(version: Version, asked: Asked, *, stratum: str = "", over: bool =
     record = _drawn(version, seats, open_cells, asked, stratum)
     drawn = drawing.drawn(record)
     cell = next(cell for cell in open_cells.values() if cell.number == drawn)
-    language = version.language if len(version.languages) > 1 else ""
-    peers = Seats(version, asked.together, language=language) if asked.together or language else seats
+    peers = peers or _peers(version, asked, seats)
     own_seats = [seat for other, seat in open_seats if other.pk == cell.pk]
     seat = min(own_seats, key=lambda seat: peers.held_or_offered[cell.pk, seat])
-    number = _free_number(peers.placements.filter(cell=cell))
-    return FoundSeat(cell, seat, number, {**record, "place": number})
+    number = peers.free_number(cell.pk)
+    return FoundSeat(peers.cells[cell.pk], seat, number, {**record, "place": number})
 
 
-def _free_number(placements: QuerySet[Placement]) -> int:
-    """Return the lowest number that is nobody's who has played or may still play.
-
-    Anyone who leaves before their first match hands their number on, and with it the order of a block that those with
-    whom they would have played have, too.
-    """
-    seated = Exists(Seat.objects.filter(enrolment=OuterRef("enrolment")))
-    staying = placements.filter(HELD_OR_OFFERED | Q(seated)).order_by()
-    taken = set(staying.values_list(Cast(KT("draw__place"), IntegerField()), flat=True))
-    return next(number for number in count(1) if number not in taken)
+def _peers(version: Version, asked: Asked, seats: Seats) -> Seats:
+    """Return the seats counted among those whom a participant may play with."""
+    language = version.language if len(version.languages) > 1 else ""
+    return Seats(version, asked.together, language=language) if asked.together or language else seats
 
 
 def _drawn(version: Version, seats: Seats, cells: Mapping[int, Cell], asked: Asked, stratum: str) -> dict[str, Any]:
@@ -539,9 +659,8 @@ def _drawn(version: Version, seats: Seats, cells: Mapping[int, Cell], asked: Ask
     seed = f"{version.seed}/{number}"
     if asked.cell is not None and len(cells) == 1 and asked.cell == next(iter(cells.values())).number:
         return drawing.forced(asked.cell, rule=rule, number=number, seed=seed)
-    peers = Seats(version, asked.together).placements if asked.together else seats.placements
-    held = peers.filter(released_at=None)
-    forming = _cells_forming_groups(held, cells.values()) if rules.unit == "group" else set()
+    peers = Seats(version, asked.together) if asked.together else seats
+    forming = peers.forming(cells) if rules.unit == "group" else set()
     return drawing.draw(
         [drawing.Open(cell.number, cell.weight, seats.share(pk), pk in forming) for pk, cell in cells.items()],
         rule=rule,
@@ -550,17 +669,6 @@ def _drawn(version: Version, seats: Seats, cells: Mapping[int, Cell], asked: Ask
         stratum=stratum,
         block=seats.block if rule == "blocks" else None,
     )
-
-
-def _cells_forming_groups(placements: QuerySet[Placement], cells: Collection[Cell]) -> set[int]:
-    """Return the cells in which participants do not form whole groups yet."""
-    group_sizes = {cell.pk: cell.group_size for cell in cells if cell.group_size > 1}
-    if not group_sizes:
-        return set()
-    seated = Seat.objects.filter(enrolment=OuterRef("enrolment"))
-    waiting = placements.filter(cell__in=group_sizes, enrolment__ended_at=None).exclude(Exists(seated))
-    counts = waiting.order_by().values_list("cell").annotate(Count("pk"))
-    return {cell for cell, number in counts if number % group_sizes[cell]}
 
 
 def _taken_by_agents(seats: Seats) -> SeatCounts:

@@ -6,6 +6,7 @@ A doorkeeper is asked about everyone who would begin a new enrolment; those who 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from django.http import HttpRequest, HttpResponse
 
@@ -13,8 +14,22 @@ from participants.models import Enrolment
 from recruiters.arrivals import Arrival
 from studies.models import Study
 
-Doorkeeper = Callable[[HttpRequest, Study, Arrival], "HttpResponse | Callable[[Enrolment], None] | None"]
-"""Returns the page to show instead, what to tell of the enrolment that begins, or None if it does not mind.
+
+@dataclass(frozen=True)
+class Admitted:
+    """Somebody may begin.
+
+    Attributes:
+        tell: is called with the enrolment that begins.
+        prepared: the enrolment that was prepared for them (`enrolling.prepare`), if any.
+    """
+
+    tell: Callable[[Enrolment], None] = lambda _enrolment: None
+    prepared: Enrolment | None = None
+
+
+Doorkeeper = Callable[[HttpRequest, Study, Arrival], HttpResponse | Admitted | None]
+"""Returns the page to show instead, what is known of somebody who may begin, or None if it does not mind.
 
 It may raise `recruiters.errors.EntryRefused`.
 """
@@ -26,18 +41,7 @@ def register(doorkeeper: Doorkeeper) -> None:
     _doorkeepers.append(doorkeeper)
 
 
-def ask(request: HttpRequest, study: Study, arrival: Arrival) -> HttpResponse | Callable[[Enrolment], None]:
-    """Return the page that somebody sees instead of beginning, or what to call with their enrolment."""
-    told: list[Callable[[Enrolment], None]] = []
-    for doorkeeper in _doorkeepers:
-        answer = doorkeeper(request, study, arrival)
-        if isinstance(answer, HttpResponse):
-            return answer
-        if answer is not None:
-            told.append(answer)
-
-    def tell(enrolment: Enrolment) -> None:
-        for each in told:
-            each(enrolment)
-
-    return tell
+def ask(request: HttpRequest, study: Study, arrival: Arrival) -> HttpResponse | Admitted:
+    """Return the page that somebody sees instead of beginning, or what is known of them; the first answer counts."""
+    answers = (doorkeeper(request, study, arrival) for doorkeeper in _doorkeepers)
+    return next((answer for answer in answers if answer is not None), Admitted())

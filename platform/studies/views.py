@@ -122,9 +122,11 @@ def _enter(request: HttpRequest, study: Study, arrival: arrivals.Arrival) -> Htt
     if existing is None:
         _refuse_too_many(request, arrival)
     token = _token(request, study) if arrival.once else ""
-    enrolment = enrolling.enrol(study, arrival, language=get_language(), again=again, token=token)
+    enrolment = enrolling.enrol(
+        study, arrival, language=get_language(), again=again, token=token, prepared=answer.prepared if answer else None
+    )
     if answer is not None:
-        answer(enrolment)
+        answer.tell(enrolment)
     return _redirect_and_remember(request, study, enrolment) if arrival.once else redirect(enrolment)
 
 
@@ -157,8 +159,10 @@ def _enter_openly(request: HttpRequest, study: Study, arrival: arrivals.Arrival)
         return answer
     _refuse_too_many(request, arrival)
     role = request.POST.get("role", "") if study.purpose == Match.Purpose.DEMO else ""
-    enrolment = enrolling.enrol(study, arrival, chosen=role, language=get_language(), token=token)
-    answer(enrolment)
+    enrolment = enrolling.enrol(
+        study, arrival, chosen=role, language=get_language(), token=token, prepared=answer.prepared
+    )
+    answer.tell(enrolment)
     return _redirect_and_remember(request, study, enrolment)
 
 

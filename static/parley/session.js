@@ -17,7 +17,7 @@ let asking = false, done = false;
 function show(message) {
   if (done) return;
   if (message.stage === "begin") return begin();
-  if (message.stage === "over" || message.stage !== room.dataset.stage) return reload();
+  if (message.stage === "over" || message.stage !== room.dataset.stage || message.start !== room.dataset.start) return reload();
   until = message.remaining === null ? null : Date.now() + 1000 * message.remaining;
   document.getElementById("position").textContent = message.position;
   document.getElementById("here").textContent = message.here;

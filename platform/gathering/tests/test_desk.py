@@ -84,6 +84,41 @@ def test_what_cannot_be_is_said_at_the_field_and_nothing_is_created(study, owner
     assert not study.sessions.exists()
 
 
+def test_a_session_can_be_changed_until_it_starts_and_those_who_wait_are_told(study, owner):
+    session = session_of(study, starts_at=timezone.now() + timedelta(hours=1), labels=["PC 1"], places=1)
+    address = f"/admin/sessions/{study.pk}/{session.code}/change/"
+    assert f'value="{session.local_start}"' in owner.get(address).content.decode()
+    early = services.attend(session, "early", label="PC 1")
+    before = services.standing(early)
+    new = fields(time_zone="Asia/Tokyo", starts_at="2030-01-01T09:00", labels="PC 1\nPC 2", places="2")
+    assert "Changed" in text_of(owner.post(address, new, follow=True))
+    session.refresh_from_db()
+    assert (session.places, session.labels, session.local_start) == (2, ["PC 1", "PC 2"], "2030-01-01T09:00")
+    assert services.standing(early).start != before.start
+    assert early.since < session.moved_at < services.attend(session, "late", label="PC 2").since
+    services.start(session)
+    assert "not waiting" in text_of(owner.post(address, new, follow=True))
+    assert recorded() == [("changed", session.code)]
+
+
+@pytest.mark.parametrize(
+    "wrong, told",
+    [
+        ({"starts_at": "2020-06-01T09:00"}, "This time has passed"),
+        ({"labels": "PC 2"}, "Somebody sits at “PC 1”. Free the seat first."),
+    ],
+)
+def test_a_change_that_cannot_be_is_refused_at_the_field(study, owner, wrong, told):
+    session = session_of(study, labels=["PC 1"], places=1)
+    services.attend(session, "key", label="PC 1")
+    page = owner.post(
+        f"/admin/sessions/{study.pk}/{session.code}/change/", fields(**{"places": "1", "labels": "PC 1", **wrong})
+    )
+    assert (page.status_code, told in text_of(page)) == (400, True)
+    session.refresh_from_db()
+    assert (session.labels, session.starts_at) == (["PC 1"], None)
+
+
 def test_a_start_of_another_time_zone_is_stored_as_a_moment(study, owner):
     owner.post(f"/admin/sessions/{study.pk}/", fields(time_zone="Asia/Tokyo", starts_at="2030-01-01T09:00"))
     assert study.sessions.get().starts_at.isoformat() == "2030-01-01T00:00:00+00:00"

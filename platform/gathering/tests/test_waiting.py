@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from functools import partial
 
 import pytest
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from gathering import services
@@ -72,6 +76,7 @@ def test_people_wait_and_begin_together(study):
         assert "You have a place" in text_of(person.page)
     answer = ann.asks()
     assert 590 < answer.pop("remaining") <= 600
+    assert answer.pop("start").endswith(" UTC")
     assert answer == {"type": "session", "stage": "waiting", "position": 0, "here": 2}
     assert not Enrolment.objects.exists()
     assert services.start(session)
@@ -95,6 +100,18 @@ def test_the_start_is_told_in_the_sessions_time_zone(study):
     ann = Person(study)
     assert "Start: Monday 1 July 2030, 12:30 (America/New_York)" in text_of(ann.come())
     assert session.code not in text_of(ann.page)
+
+
+def test_a_changed_start_is_told_to_those_who_had_come(study):
+    session = session_of(study)
+    ann, bob = Person(study), Person(study)
+    ann.come()
+    before = ann.asks()["start"]
+    services.change(session, moved=True, starts_at=IN_2030)
+    assert ann.asks()["start"] != before
+    told = "The start has been changed. Start: Monday 1 July 2030, 16:30 (UTC)"
+    assert told in text_of(ann.come())
+    assert "changed" not in text_of(bob.come())
 
 
 def test_a_waiting_list_moves_up_when_a_place_is_freed(study):
@@ -236,6 +253,41 @@ def test_a_session_does_not_end_before_those_admitted_have_begun(study):
     services.sweep()
     session.refresh_from_db()
     assert session.status == "started"
+
+
+def statements(act: Callable[[], object]) -> int:
+    """Return how many statements something costs, those of transactions not counted."""
+    with CaptureQueriesContext(connection) as queries:
+        act()
+    return sum(not query["sql"].startswith(("BEGIN", "COMMIT", "SAVEPOINT", "RELEASE")) for query in queries)
+
+
+def test_the_start_places_everyone_in_few_statements_and_beginning_costs_few(study):
+    session = session_of(study, places=8)
+    people = [Person(study) for _ in range(8)]
+    for person in people:
+        person.come()
+    assert statements(partial(services.start, session)) <= 25
+    assert Enrolment.objects.count() == 8
+    people[0].begins()  # fills the process's caches
+    assert statements(people[1].begins) <= 10
+    begun = session.attendances.exclude(enrolment=None)
+    assert [each.enrolment.visit(0).kind for each in begun] == ["consent", "consent"]
+
+
+def test_who_has_a_place_and_does_not_begin_leaves_no_trace(study):
+    session = session_of(study, grace=1)
+    ann, bob = Person(study), Person(study)
+    ann.come(), bob.come()
+    services.start(session)
+    services.sweep()
+    assert Enrolment.objects.count() == 2
+    ann.begins()
+    silent_begin(session)
+    services.sweep()
+    assert [Enrolment.objects.get()] == [each.enrolment for each in session.attendances.exclude(enrolment=None)]
+    assert bob.asks()["stage"] == "begin"  # back within the grace
+    assert heading_of(bob.begins()) == "Before you begin"
 
 
 def test_a_page_that_asks_during_the_start_keeps_its_place(study):
