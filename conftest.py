@@ -240,6 +240,21 @@ def database(db: None) -> str:
     return KIND
 
 
+def made_once(make: Callable[[], Any], *, scope: str = "module") -> Any:
+    """Return a fixture with what `make` writes to the database, once for all tests of the scope.
+
+    A test's own changes are undone after it. Not beside tests that commit.
+    """
+
+    @pytest.fixture(scope=scope)
+    def made(django_db_setup: None, django_db_blocker: Any) -> Iterator[Any]:
+        with django_db_blocker.unblock(), transaction.atomic():
+            yield make()
+            transaction.set_rollback(True)
+
+    return made
+
+
 @pytest.fixture
 def boss(client: Any, db: None) -> Any:
     """Return a superuser, who has signed in with the test's client."""

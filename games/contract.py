@@ -12,15 +12,16 @@ import sys
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from random import Random
 from typing import Any
 
+from pydantic import BaseModel
+
 from games import pictures, registry
 from games.errors import BadConfig, GameError, Refused
 from games.examples import (
-    MOMENTS_CHECKED,
     Case,
     ContractBroken,
     cases,
@@ -181,7 +182,7 @@ def results_fit_their_types(case: Case) -> None:
 @cache
 def _columns(row_type: type[Row]) -> dict[str, tuple[Mapping[str, Any], list[Mapping[str, Any]]]]:
     """Return each field's JSON schema, and those of its kinds of value other than null."""
-    schemas = row_type.model_json_schema()["properties"]
+    schemas = _schema(row_type)["properties"]
     return {
         name: (schema, [kind for kind in schema.get("anyOf", [schema]) if kind["type"] != "null"])
         for name, schema in schemas.items()
@@ -374,7 +375,7 @@ def forms_can_be_told_apart(case: Case) -> None:
                 require(form.title, "a form needs a title")
                 require(issubclass(form.model, Move), f"{form.model.__name__} is not a Move")
                 require(form.model.model_config.get("extra") == "forbid", f"{form.model.__name__} accepts unknown keys")
-                json.dumps(form.model.model_json_schema())
+                json.dumps(_schema(form.model))
 
 
 @_in_contract
@@ -389,7 +390,7 @@ def moves_are_declared(case: Case) -> None:
 
 def _fields_of(model: type[Move]) -> dict[str, Json]:
     """Return the types of a model's fields, and whether they are choices."""
-    properties = model.model_json_schema()["properties"].items()
+    properties = _schema(model)["properties"].items()
     return {
         name: [(option.get("type"), "enum" in option or "const" in option) for option in schema.get("anyOf", [schema])]
         for name, schema in properties
@@ -544,11 +545,8 @@ def _seen_as_told(play: Play, role: Role, without: Collection[str]) -> str:
         (
             [block for block in (*play.view(role), *game.public_view(play.state)) if block.key not in without],
             [block for block in game.before_lookups(play.state, role) if block.key not in without],
-            [
-                (form.name, form.title, form.help, form.ends_turn, form.model.model_json_schema())
-                for form in play.forms(role)
-            ],
-            [(tool.name, tool.help, tool.arguments.model_json_schema()) for tool in tools],
+            [(form.name, form.title, form.help, form.ends_turn, _schema(form.model)) for form in play.forms(role)],
+            [(tool.name, tool.help, _schema(tool.arguments)) for tool in tools],
             [use_tool(play, role, tool.name, {}) for tool in tools if not _required(tool.arguments)],
             [game.role_title(other) for other in game.roles()],
             dict(game.text_variables(role)),
@@ -560,6 +558,11 @@ def _seen_as_told(play: Play, role: Role, without: Collection[str]) -> str:
             [game.result_bars(play.state, reader) for reader in (role, OBSERVER)] if play.finished else None,
         )
     )
+
+
+@lru_cache(maxsize=1024)  # some games make a model for every turn
+def _schema(model: type[BaseModel]) -> Mapping[str, Any]:
+    return model.model_json_schema()
 
 
 @_in_contract
@@ -628,7 +631,7 @@ def _alike(case: Case, role: Role, true: Play, shadow: Play, secret: str, *, rev
     scripts = sorted(set(case.game.scripts) - case.game.oracles)
     disclosed = case.examples.discloses
     rng = Random(f"{case.seed}/{role}/{secret}")
-    for _number in range(2 * MOMENTS_CHECKED):
+    for _number in range(2 * case.moments):
         if true.over != shadow.over:
             return
         views = seen(true, role, without=disclosed), seen(shadow, role, without=disclosed)

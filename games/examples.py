@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
@@ -24,7 +24,7 @@ from games.play import Play, configure, start, submit
 MAX_MOVES = 20_000
 """A longer match of scripts counts as one that never ends."""
 MOMENTS_CHECKED = 20
-"""Moments of a match, spread over its length, that the costlier checks examine."""
+"""Moments of a match, spread over its length, that the costlier checks examine, unless the case says otherwise."""
 
 
 class ContractBroken(AssertionError):
@@ -88,14 +88,15 @@ class Walk:
     opening: Play
     moments: tuple[Moment, ...]
     events: tuple[Event, ...]
+    checked: int = MOMENTS_CHECKED
 
     @property
     def end(self) -> Play:
         return self.moments[-1].after if self.moments else self.opening
 
     def selected_moments(self) -> tuple[Moment, ...]:
-        """Return moments from first to last, about `MOMENTS_CHECKED` of them."""
-        step = max(1, math.ceil(len(self.moments) / MOMENTS_CHECKED))
+        """Return moments from first to last, about `checked` of them."""
+        step = max(1, math.ceil(len(self.moments) / self.checked))
         return (*self.moments[::step], *self.moments[-1:])
 
     def plays(self) -> tuple[Play, ...]:
@@ -104,15 +105,21 @@ class Walk:
 
 
 class Case:
-    """A game with the configuration and seed to be checked."""
+    """A game with the configuration and seed to be checked, and the number of moments for the costlier checks."""
 
     def __init__(
-        self, game: type[Game[Any, Any]], config: Mapping[str, Json], seed: int = 0, examples: Examples | None = None
+        self,
+        game: type[Game[Any, Any]],
+        config: Mapping[str, Json],
+        seed: int = 0,
+        examples: Examples | None = None,
+        moments: int = MOMENTS_CHECKED,
     ):
         self.config = dict(config)
         self.game = configure(game, config)
         self.seed = seed
         self.examples = examples or Examples()
+        self.moments = moments
         self._walk: Walk | None = None
 
     def __str__(self) -> str:
@@ -121,7 +128,8 @@ class Case:
     def walk(self) -> Walk:
         """Return the case's random match, the same at every call."""
         if self._walk is None:
-            self._walk = play_random(self.game, self.seed, sorted(self.game.scripts))
+            walk = play_random(self.game, self.seed, sorted(self.game.scripts))
+            self._walk = replace(walk, checked=self.moments)
         return self._walk
 
     def alternatives(self, key: str, most: int = 3) -> list[Game[Any, Any]]:

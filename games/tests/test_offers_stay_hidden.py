@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from conftest import examples
 from games import registry
 from games.contract import seen
 from games.errors import Refused
@@ -78,7 +79,7 @@ def assert_alike(key: str, role: Role, seed: int, config: dict[str, Any], *varia
 
 
 @both_games
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=examples(60))
 @given(seed=SEEDS, role=ROLES, rounds=st.none() | st.integers(1, 6), messages_allowed=st.booleans(), data=st.data())
 def test_other_value_is_hidden_under_incomplete_information(key, seed, role, rounds, messages_allowed, data):
     keys, values = VALUES[key]
@@ -96,7 +97,7 @@ def test_other_value_is_hidden_under_incomplete_information(key, seed, role, rou
 
 @pytest.mark.slow
 @both_games
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=examples(60))
 @given(seed=SEEDS, role=ROLES, cap=CAPS, other_cap=CAPS, complete_information=st.booleans())
 def test_cap_is_hidden_if_rounds_are_unknown(key, seed, role, cap, other_cap, complete_information):
     keys, _values = VALUES[key]
@@ -109,7 +110,7 @@ def test_cap_is_hidden_if_rounds_are_unknown(key, seed, role, cap, other_cap, co
 
 
 @both_games
-@settings(deadline=None, max_examples=20)
+@settings(max_examples=examples(20))
 @given(seed=SEEDS, role=ROLES, cap=CAPS)
 def test_cap_is_hidden_if_rounds_are_known(key, seed, role, cap):
     assert_alike(key, role, seed, {"rounds": 4}, {"cap": 99}, {"cap": cap})

@@ -145,7 +145,7 @@ def _model(node: Mapping[str, Json], model: type[BaseModel]) -> dict[str, Json]:
         elif not info.is_required():
             default = info.get_default(call_default_factory=True)
             declared: Any = info.annotation
-            written[name] = TypeAdapter(declared).dump_python(default, mode="json", warnings=False)
+            written[name] = _adapter(declared).dump_python(default, mode="json", warnings=False)
             if name == "config" and _is_model(annotation):
                 written[name] = _node({}, annotation)
     return {**written, **{str(name): value for name, value in node.items() if name not in written}}

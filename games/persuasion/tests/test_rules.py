@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import games.play
+from conftest import examples
 from games.errors import BadConfig, Refused
 from games.persuasion.rules import Persuasion
 from games.play import Play
@@ -40,7 +41,7 @@ def finished_play(qualities: list[str], decisions: list[str], **config: Any) -> 
 # ---- the result --------------------------------------------------------------------------------
 
 
-@settings(deadline=None, max_examples=150)
+@settings(max_examples=examples(150))
 @given(
     rounds=st.lists(st.tuples(QUALITIES, DECISIONS), min_size=1, max_size=25),
     price=st.floats(0.01, 1e6),
@@ -228,7 +229,7 @@ def test_invalid_configuration_is_refused_with_its_key(config, key):
         new_play(**config)
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=examples(40))
 @given(
     seed=st.integers(0, 10_000),
     binary=st.booleans(),

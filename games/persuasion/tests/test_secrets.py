@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import games.play
+from conftest import examples
 from games.contract import seen
 from games.persuasion.rules import Persuasion
 from games.play import Play
@@ -42,7 +43,7 @@ def buyer_notices(before: Play, move: dict[str, Any], after: Play) -> str:
     return repr(games.play.learnt(before, "bob", move, after, "bob"))
 
 
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=examples(50))
 @given(
     seed=st.integers(0, 10_000),
     high_value=VALUES,
@@ -65,7 +66,7 @@ def test_values_are_hidden_from_the_uninformed_seller(seed, high_value, other_hi
         assert notices[0] == notices[1]
 
 
-@settings(deadline=None, max_examples=80)
+@settings(max_examples=examples(80))
 @given(seed=st.integers(0, 10_000), first_qualities=QUALITIES, second_qualities=QUALITIES, **SETTINGS)
 def test_quality_is_hidden_from_the_buyer_until_revealed(seed, first_qualities, second_qualities, **config):
     """Two sequences of qualities look alike until the first revealed round in which they differ."""
@@ -88,7 +89,7 @@ def test_quality_is_hidden_from_the_buyer_until_revealed(seed, first_qualities, 
         assert everything(plays[0], "bob") == everything(plays[1], "bob")
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=examples(40))
 @given(
     seed=st.integers(0, 10_000),
     same_rounds=st.integers(1, 5),
@@ -109,7 +110,7 @@ def test_later_qualities_are_hidden_from_the_seller(seed, same_rounds, first_qua
 
 
 @pytest.mark.slow
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=examples(30))
 @given(seed=st.integers(0, 10_000), **SETTINGS)
 def test_fixed_and_drawn_qualities_look_the_same(seed, **config):
     drawn = new_play(seed, **config)
@@ -127,7 +128,7 @@ def test_fixed_and_drawn_qualities_look_the_same(seed, **config):
             fixed = games.play.submit(fixed, *move)[0]
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=examples(40))
 @given(
     seed=st.integers(0, 10_000),
     messages=st.lists(st.text(min_size=3, max_size=20), min_size=2, max_size=2, unique=True),

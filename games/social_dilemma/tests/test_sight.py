@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from conftest import examples
 from games.contract import seen
 from games.play import configure, start, submit
 from games.social_dilemma.rules import SocialDilemma
@@ -76,7 +77,7 @@ MATCHINGS = [[["p1", a], ["p3", b], ["p5", c]] for a, b, c in permutations(("p2"
 ACTIONS = list(product("CD", repeat=6))
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(
     schedule=st.lists(st.sampled_from(MATCHINGS), min_size=3, max_size=3),
     rounds=st.lists(st.sampled_from(ACTIONS), min_size=2, max_size=2),
@@ -105,7 +106,7 @@ def test_first_order_hides_matches_of_strangers(schedule, rounds, changed, depth
         assert seen(higher_play, role) != seen(higher_changed_play, role)
 
 
-@settings(max_examples=30)
+@settings(max_examples=examples(30))
 @given(
     same_matchings=st.lists(st.sampled_from(MATCHINGS), min_size=1, max_size=2),
     later_matchings=st.tuples(*[st.sampled_from(MATCHINGS)] * 2, *[st.sampled_from(MATCHINGS)] * 2),

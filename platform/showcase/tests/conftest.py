@@ -2,16 +2,23 @@ from __future__ import annotations
 
 import pytest
 
+from conftest import made_once
 
-@pytest.fixture
-def demo(settings, tmp_path, db) -> None:
-    """Make this a demo on one computer, with its studies and its administrator."""
-    settings.DATA_DIR = tmp_path
+
+def demo_studies() -> None:
     from showcase.demo import create_demo  # apps are not loaded yet when this file is
 
+    create_demo()
+
+
+demo_made = made_once(demo_studies)
+
+
+@pytest.fixture
+def demo(demo_made, settings, db) -> None:
+    """Make this a demo on one computer, with its studies and its administrator."""
     settings.DEMO = True
     settings.DEMO_SHARED_URL = ""
-    create_demo()
 
 
 @pytest.fixture

@@ -28,22 +28,18 @@ def mechanisms(found: list[Game]) -> set[str]:
     return {stage.config["mechanism"] for stage in found if stage.game == "social_dilemma"}
 
 
-def test_demo_has_every_game_and_is_idempotent(settings, tmp_path):
-    settings.DATA_DIR = tmp_path
-    demo = create_demo()
+def test_demo_has_every_game_and_is_idempotent(demo):
     studies = Study.objects.count()
     alone = stages(people=1)
     assert sorted({stage.game for stage in alone}) == list(registry.keys())
     assert mechanisms(alone) == {"repetition", "contract", "reputation_first_order"}
     assert {study.status for study in Study.objects.all()} == {"launched"}
-    assert create_demo() == demo
+    create_demo()
     assert Study.objects.count() == studies
     assert sorted(Match.objects.values_list("game", flat=True)) == list(registry.keys()), "one to look at per game"
 
 
-def test_negotiation_demo_has_gains_from_trade(settings, tmp_path, client):
-    settings.DATA_DIR = tmp_path
-    create_demo()
+def test_negotiation_demo_has_gains_from_trade(demo, client):
     demos = [stage for stage in [*stages(people=1), *stages(people=2)] if stage.game == "negotiation"]
     configs = [configured(stage).config for stage in demos]
     assert len(configs) == 2 and all(config.buyer_factor > config.seller_factor for config in configs)
@@ -51,9 +47,7 @@ def test_negotiation_demo_has_gains_from_trade(settings, tmp_path, client):
     assert re.search(r"Play as [^<]*seller", page) and re.search(r"Play as [^<]*buyer", page)
 
 
-def test_demos_for_two_people(settings, tmp_path, client):
-    settings.DATA_DIR = tmp_path
-    create_demo()
+def test_demos_for_two_people(demo, client):
     together = stages(people=2)
     keys = [key for key in registry.keys() if len(configure(registry.get(key), {}).people()) > 1]
     assert sorted({stage.game for stage in together}) == keys
@@ -65,8 +59,7 @@ def test_demos_for_two_people(settings, tmp_path, client):
 
 
 @pytest.mark.slow
-def test_local_model_plays_every_game(settings, tmp_path):
-    settings.DATA_DIR = tmp_path
+def test_local_model_plays_every_game(demo):
     create_demo("http://127.0.0.1:9/v1")
     studies = Study.objects.filter(slug__startswith="demo-llm-", status="launched")
     assert sorted(game for study in studies for game in study.games) == list(registry.keys())

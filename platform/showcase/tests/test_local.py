@@ -51,8 +51,7 @@ def test_one_click_signs_in_on_this_computer(demo, client: Client, here: dict[st
 @pytest.mark.parametrize("visitor", NOT_HERE.values(), ids=NOT_HERE.keys())
 def test_elsewhere_it_is_refused_with_a_reason(shared, client: Client, visitor: dict[str, Any]):
     response = client.post(SIGN_IN, {"next": "/admin/"}, **visitor)
-    assert response.status_code == 403 and "only on the computer" in response.content.decode()
-    assert response.context["reason"]
+    assert response.status_code == 403 and response.context["reason"]
     assert not is_signed_in(client)
 
 

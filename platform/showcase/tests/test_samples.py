@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections import Counter, defaultdict
-from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
 from statistics import mean
@@ -12,12 +11,12 @@ from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
-from django.db import transaction
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
 from collecting.models import Collection
+from conftest import made_once
 from exports.dataset import export
 from exports.verify import verify
 from matches.models import Match
@@ -41,13 +40,7 @@ def made(make: Any, **options: Any) -> None:
         pass
 
 
-@pytest.fixture(scope="class")
-def group_sample(django_db_setup: None, django_db_blocker: Any) -> Iterator[None]:
-    """The study in groups, made once for all tests of a class."""
-    with django_db_blocker.unblock(), transaction.atomic():
-        made(making.group_study)
-        yield
-        transaction.set_rollback(True)
+group_sample = made_once(lambda: made(making.group_study), scope="class")
 
 
 def endings(slug: str) -> Counter[str]:
