@@ -13,6 +13,7 @@ PATIENCE = 240.0
 """Seconds that a response may take on a busy machine."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("quota", [10, 20])
 def test_quotas_hold_and_released_places_are_refilled(stack, quota: int):
     slug, places, arriving, late = f"rush-{quota}", 4 * quota, 6 * quota, quota

@@ -218,11 +218,11 @@ def test_replay_reports_whose_move_it_is(manage_here, write_file):
     ]
 
 
-def test_simulated_moves_replay_to_the_same_result(manage, write_file):
-    (line,) = parsed_lines(manage("simulate", "bargaining", "--seed", "11", "--json"))
+def test_simulated_moves_replay_to_the_same_result(manage_here, write_file):
+    (line,) = parsed_lines(manage_here("simulate", "bargaining", "--seed", "11", "--json"))
     moves = [{"role": e["role"], "move": e["move"]} for e in line["events"] if e["kind"] == "move"]
     replay_file = write_file({"game": line["game"], "config": line["config"], "seed": line["seed"], "moves": moves})
-    (repeated,) = parsed_lines(manage("replay", replay_file, "--json"))
+    (repeated,) = parsed_lines(manage_here("replay", replay_file, "--json"))
     assert (repeated["payoffs"], repeated["metrics"]) == (line["payoffs"], line["metrics"])
 
 
@@ -263,14 +263,14 @@ def test_missing_file_is_named(manage_here, tmp_path):
 # ---- show --------------------------------------------------------------------------------------
 
 
-def test_prompt_shows_what_a_model_would_be_sent(manage, write_file):
-    moves = write_file(MOVES[:1])
-    process = manage("show", "bargaining", "--role", "bob", "--moves", moves, "--as", "prompt")
+def test_prompt_shows_what_a_model_would_be_sent_in_every_process(manage, manage_here, write_file):
+    command = ["show", "bargaining", "--role", "bob", "--moves", write_file(MOVES[:1]), "--as", "prompt"]
+    process = manage(*command)
     assert (process.returncode, process.stderr) == (0, "")
     assert process.stdout.startswith("[system]\n# ")
     assert '"Take it."</message>' in process.stdout
     assert '"decision" (one of "accept", "reject")' in process.stdout
-    assert manage("show", "bargaining", "--role", "bob", "--moves", moves, "--as", "prompt").stdout == process.stdout
+    assert manage_here(*command).stdout == process.stdout
 
 
 def test_prompt_out_of_turn_shows_what_the_role_knows(manage_here, write_file):

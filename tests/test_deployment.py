@@ -183,16 +183,20 @@ def parley(file: Path, *arguments: str, **variables: str) -> subprocess.Complete
     )  # fmt: skip
 
 
-def test_wrapper_reads_the_environment_verbatim(tmp_path):
+def test_wrapper_reads_the_environment_verbatim_and_json_logs_hide_tokens(tmp_path):
     file = tmp_path / "parley.env"
-    variables = {**production(tmp_path), "SECRET_KEY": "a $HOME `id` 'b'" + "x" * 50, "LOG_LEVEL": '"ERROR"'}
+    own = {"SECRET_KEY": "a $HOME `id` 'b'" + "x" * 50, "LOG_LEVEL": '"ERROR"', "LOG_FORMAT": "json"}
+    variables = {**production(tmp_path), **own}
     file.write_text("# a comment\n\n" + "\n".join(f"{name}={value}" for name, value in variables.items()))
     query = (
-        "from django.conf import settings as s; print(s.SECRET_KEY, s.DATABASES['default']['NAME'], s.LOGGING['root'])"
+        "from django.conf import settings as s; print(s.SECRET_KEY, s.DATABASES['default']['NAME'], s.LOGGING['root']);"
+        "import logging; logging.getLogger('x').error('no %s', '/p/abcdef0123456789/ here')"
     )
     process = parley(file, "shell", "--no-imports", "-c", query)
     assert process.returncode == 0, process.stderr
     assert variables["SECRET_KEY"] in process.stdout and " parley " in process.stdout and "'ERROR'" in process.stdout
+    line = json.loads(process.stderr.strip().splitlines()[-1])
+    assert (line["levelname"], line["name"], line["message"]) == ("ERROR", "x", "no /p/…/ here")
 
 
 def test_wrapper_refuses_to_start_without_a_configured_database(tmp_path):
@@ -255,13 +259,6 @@ def test_documented_services_fit_default_connection_limit():
 
 
 # ---- logs and errors ---------------------------------------------------------------------------------------
-
-
-def test_json_logs_hide_tokens(tmp_path):
-    log_call = "import logging; logging.getLogger('x').error('no %s', '/p/abcdef0123456789/ here')"
-    process = manage(tmp_path, "shell", "--no-imports", "-c", log_call, LOG_FORMAT="json")
-    line = json.loads(process.stderr.strip().splitlines()[-1])
-    assert (line["levelname"], line["name"], line["message"]) == ("ERROR", "x", "no /p/…/ here")
 
 
 @pytest.mark.slow

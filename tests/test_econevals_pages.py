@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from conftest import slow_except
 from games import registry
 from games.play import configure
 from games.practice import PRACTICE_PERIODS
@@ -179,11 +178,10 @@ TRIED = {
     "duopoly": ["price", "!copy", "!compare"],
 }
 """What each environment records as tried."""
-QUICK = {"procurement", "duopoly"}
-"""Environments in quick runs: the one with the most on its page, and the one with a rival."""
 
 
-@pytest.mark.parametrize("key", slow_except(CASES, QUICK))
+@pytest.mark.slow
+@pytest.mark.parametrize("key", CASES)
 def test_person_plays_five_periods_on_a_phone(stack, phone: OpenPage, key: str):
     config, play_period = CASES[key]
     game = registry.get(key)

@@ -418,6 +418,7 @@ def test_leaving_with_unsaved_changes_asks(desk: Page):
 # ---- for everyone ----------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("scheme", "rules"), SCHEMES)
 def test_every_part_is_accessible_and_fits_a_phone(desk: Page, scheme: str, rules: Sequence[str]):
     desk.emulate_media(color_scheme=scheme, reduced_motion="reduce")

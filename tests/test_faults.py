@@ -76,6 +76,7 @@ def test_match_continues_after_redis_is_killed(stack, page: Page, thinking_match
     assert stack.moves(thinking_match) == ["offer", "reject", "offer", "reject", "offer", "reject", "offer"]
 
 
+@pytest.mark.slow
 def test_match_continues_after_web_server_is_killed(stack, page: Page, thinking_match: str):
     stack.kill("web")
     assert replies_after(stack, thinking_match) == ["offer", "reject", "offer"]

@@ -122,6 +122,7 @@ def test_reload_back_and_second_tab_keep_every_move_once(stack, page: Page):
     assert stack.moves(slug) == ["offer", "reject", "offer", "reject"]
 
 
+@pytest.mark.slow
 def test_lost_socket_falls_back_to_polling(stack, page: Page):
     slug = bargaining_study(stack, "alice", slug="journey-polling")
     page.route_web_socket("**/ws/**", lambda socket: socket.close())

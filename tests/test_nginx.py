@@ -144,6 +144,7 @@ def test_videos_of_studies_pass(proxy: Proxy):
     assert httpx.post(address, content=b"x" * 4_000_000, verify=False, timeout=30).status_code == 403
 
 
+@pytest.mark.slow
 def test_lecture_hall_enters_from_one_address(proxy: Proxy):
     """150 people who share an address follow the link at once."""
 

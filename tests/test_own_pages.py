@@ -90,6 +90,7 @@ def test_every_kind_of_question(stack, page: Page, inspector: Inspector):  # noq
     assert stack.call("tests.actions.answers_in", path) == ANSWERS
 
 
+@pytest.mark.slow
 def test_without_scripts_hidden_questions_are_shown_and_ignored(stack, browser: Browser):
     context = browser.new_context(java_script_enabled=False)
     page = context.new_page()

@@ -16,7 +16,6 @@ from typing import Any
 import openai
 import pytest
 
-from conftest import slow_except
 from games import registry
 from games.play import configure
 from llm_agents.standins.__main__ import KINDS, TOOL_KINDS, Misbehaviour, StandInModel, serve
@@ -77,8 +76,9 @@ def server() -> Iterator[dict[str, str]]:
         yield variables
 
 
-@pytest.mark.parametrize("protocol", slow_except(["openai", "anthropic"], ["openai"]))
-@pytest.mark.parametrize("game", slow_except(registry.keys(), ["bargaining"]))
+@pytest.mark.slow  # llm_agents/tests/test_standins.py plays every game in this process
+@pytest.mark.parametrize("protocol", ["openai", "anthropic"])
+@pytest.mark.parametrize("game", registry.keys())
 def test_plays_every_game_in_both_protocols(server, game, protocol):
     config = GAMES.get(game, "{}")
     role = configure(registry.get(game), json.loads(config)).roles()[-1]

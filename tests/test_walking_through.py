@@ -88,6 +88,7 @@ def test_walk_on_a_phone_leaves_nothing(stack, page: Page, draft):
     assert stack.call("tests.actions.row_counts") == before
 
 
+@pytest.mark.slow
 def test_closed_page_ends_the_walk_and_reloading_does_not(stack, page: Page, draft):
     page.goto(stack.url + draft[1])
     page.get_by_role("button", name="Start").click()

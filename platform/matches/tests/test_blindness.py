@@ -180,11 +180,8 @@ def _config(game: str) -> dict[str, Any]:
     return next((case.config for case in cases(game)[1:] if len(case.game.roles()) > 1), {})
 
 
-QUICK = [("bargaining", "alice", "bob"), ("beauty_contest", "p1", "p2")]
-
-
 @pytest.mark.every_case
-@pytest.mark.parametrize(("game", "watcher", "other"), slow_except(_seats(), QUICK))
+@pytest.mark.parametrize(("game", "watcher", "other"), slow_except(_seats(), [("bargaining", "alice", "bob")]))
 def test_every_kind_of_player_looks_alike(play_with, game: str, watcher: str, other: str):
     seen = {kind: play_with(game, _config(game), watcher, other, kind) for kind in KINDS}
     for kind in KINDS[1:]:

@@ -81,14 +81,8 @@ def finish(paying_process: PayingProcess) -> None:
             return
 
 
-@pytest.mark.parametrize(
-    ("lost", "least"),
-    [
-        pytest.param("", 8, id="answered"),
-        pytest.param("cut", 8, marks=pytest.mark.slow),  # test_any_order.py has all orders, without kills
-        pytest.param("lost", 6, marks=pytest.mark.slow),
-    ],
-)
+@pytest.mark.slow  # test_any_order.py has all orders, without kills
+@pytest.mark.parametrize(("lost", "least"), [pytest.param("", 8, id="answered"), ("cut", 8), ("lost", 6)])
 def test_killed_at_every_step(
     standin: StandIn,
     paying_processes: Callable[[], PayingProcess],
