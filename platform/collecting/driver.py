@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import uuid
+from collections.abc import Mapping, Sequence
 from functools import partial
 
 from django.db import DatabaseError
@@ -66,8 +67,10 @@ class _Driver:
             while self.running:
                 free = self.collection.concurrency - len(self._playing)
                 items = await self._writers.retry(leases.claim, self.collection, self.holder, free) if free else []
+                new = [item for item in items if item.match_id is None and item.attempts == 1]
+                begun = asyncio.create_task(self._begin(new))
                 for item in items:
-                    self._playing[asyncio.create_task(self._play_item(item))] = item
+                    self._playing[asyncio.create_task(self._play_item(item, begun))] = item
                 if not self._playing:
                     break
                 # Claim several items at a time, not one for each match that ends.
@@ -120,13 +123,28 @@ class _Driver:
 
     # ---- one item ----------------------------------------------------------------------------------
 
-    async def _play_item(self, item: Item) -> None:
+    async def _begin(self, items: Sequence[Item]) -> Mapping[int, Match]:
+        """Open matches together, by their item's key; those that fail together begin one by one."""
+        begun: dict[int, Match] = {}
+        try:
+            while self.running and len(begun) < len(items):
+                left = items[len(begun) :]
+                begun |= await self._writers.retry(playing.begin_together, self.collection, left, self.holder)
+        except Exception as error:  # noqa: BLE001  (each item reports its own)
+            log.info("matches of collection %s begin one by one: %s", self.collection.slug, type(error).__name__)
+        return begun
+
+    async def _play_item(self, item: Item, begun: asyncio.Task[Mapping[int, Match]]) -> None:
         """Play one item as far as possible; any error fails this item alone."""
         try:
             if item.attempts > leases.MAX_ATTEMPTS:
                 await self._fail(item, "Started too often without progress: its workers crashed.")
                 return
-            match = await self._writers.retry(playing.begin, self.collection, item, self.holder)
+            match = (await begun).get(item.pk)
+            if not self.running and match is None:
+                return
+            if match is None:
+                match = await self._writers.retry(playing.begin, self.collection, item, self.holder)
             if match.status == Match.Status.LIVE:
                 await self._play_match(item, match)
         except (LeaseLost, Stale):

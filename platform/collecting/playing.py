@@ -5,10 +5,12 @@ All writes check that the item's lease is still held, so that a driver whose lea
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from decimal import Decimal
+from typing import Any
 
-from django.db import transaction
+from django.db import connection, transaction
 from django.db.models import F
 from django.utils import timezone
 
@@ -25,6 +27,9 @@ from matches.asking import Question
 from matches.models import Match
 from participants.states import State
 
+OPENING_SECONDS = 0.5
+"""After this time, no more matches are opened in the same transaction: progress shows, and little is lost."""
+
 
 def begin(collection: Collection, item: Item, holder: str) -> Match:
     """Return the item's match, newly opened or left unfinished by an earlier driver.
@@ -36,14 +41,35 @@ def begin(collection: Collection, item: Item, holder: str) -> Match:
     """
     if item.match_id is not None:
         return Match.objects.get(pk=item.match_id)
+    return begin_together(collection, [item], holder)[item.pk]
+
+
+def begin_together(collection: Collection, items: Sequence[Item], holder: str) -> dict[int, Match]:
+    """Open new matches and write them in one transaction, after playing what scripts play at once.
+
+    Returns:
+        the matches by their item's key; not those that would have begun after `OPENING_SECONDS`.
+
+    Raises:
+        LeaseLost, GameError: nothing was written.
+    """
+    until, openings = time.monotonic() + OPENING_SECONDS, []
+    for item in items:
+        openings.append(_opening(collection, item))
+        if time.monotonic() > until:
+            break
+    opened = list(zip(items, openings, strict=False))
+    with transaction.atomic():
+        services.write_openings(openings)
+        _write_together(holder, [(item, opening.match, opening.change.moves) for item, opening in opened])
+    for item, opening in opened:
+        item.match = opening.match
+    return {item.pk: opening.match for item, opening in opened}
+
+
+def _opening(collection: Collection, item: Item) -> services.Opening:
     planned = planning.planned_match(collection, item.number)
-    services.prepare(game=collection.game, config=planned.config, seed=planned.seed)
-    return _open(collection, item, planned, holder)
-
-
-@transaction.atomic
-def _open(collection: Collection, item: Item, planned: planning.PlannedMatch, holder: str) -> Match:
-    match = services.open_match(
+    return services.opening(
         game=collection.game,
         config=planned.config,
         players=planned.players,
@@ -52,10 +78,23 @@ def _open(collection: Collection, item: Item, planned: planning.PlannedMatch, ho
         budget_of=collection.budget_of,
         texts=planned.texts(),
     )
-    moves = match.events.filter(kind="move").count()
-    _write(item, holder, match=match, decisions=moves, **_columns_after(match))
-    item.match = match
-    return match
+
+
+def _write_together(holder: str, begun: Sequence[tuple[Item, Match, int]]) -> None:
+    """Write the matches of items, and how many moves were made in them, if all are still held."""
+    rows: dict[tuple[str, ...], list[list[Any]]] = {}
+    for item, match, moves in begun:
+        columns = {"match": match.pk, "decisions": moves, **_columns_after(match)}
+        fields = [field for field in Item._meta.concrete_fields if field.name in columns]
+        values = [field.get_db_prep_save(columns[field.name], connection) for field in fields]
+        changes = tuple(f"{field.column} = %s" for field in fields)
+        rows.setdefault(changes, []).append([*values, item.pk, holder, Item.Status.PLAYING])
+    with connection.cursor() as cursor:
+        for changes, alike in rows.items():
+            condition = "id = %s AND holder = %s AND status = %s"
+            cursor.executemany(f"UPDATE {Item._meta.db_table} SET {', '.join(changes)} WHERE {condition}", alike)
+            if cursor.rowcount != len(alike):
+                raise LeaseLost("an item is no longer held")
 
 
 @transaction.atomic

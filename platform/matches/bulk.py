@@ -38,15 +38,13 @@ class Row(NamedTuple):
     warned: dict[str, Json] | None = None
 
 
-def write_events(match_id: int, rows: Sequence[Row]) -> None:
-    """Write events of one match; call this inside its transaction.
+def write_events(rows: Sequence[tuple[int, Row]]) -> None:
+    """Write events, each with its match's key; call this inside the transaction that changes or creates the matches.
 
     Raises:
         IntegrityError: an event with this number exists.
     """
-    _write((match_id, row) for row in rows) if len(rows) > MAX_INSERTED_ROWS else _insert(
-        [(match_id, row) for row in rows]
-    )
+    _write(rows) if len(rows) > MAX_INSERTED_ROWS else _insert(rows)
 
 
 @contextmanager

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from functools import cache, cached_property
@@ -394,7 +394,7 @@ class Change:
             quietly: notify nobody.
         """
         with sent_together(self._rows):
-            write_events(self.match.pk, self._rows)
+            write_events([(self.match.pk, row) for row in self._rows])
             if not self._is_created:
                 _update(self.match.pk, self._set_columns())
             if self._sender is not None:
@@ -420,11 +420,18 @@ class Change:
             sender=self._sender,
         )
 
-    def create(self) -> None:
-        """Create the row of a match that opens with this change; `write` then writes the rest."""
-        self._set_columns()
-        self.match.save(force_insert=True)
-        self._is_created = True
+    @staticmethod
+    def create(changes: Sequence[Change]) -> None:
+        """Create the rows of the matches that open with these changes; `write` then writes the rest of each."""
+        for change in changes:
+            change._set_columns()
+            change._is_created = True
+        Match.objects.bulk_create(change.match for change in changes)
+
+    @staticmethod
+    def write_logs(changes: Sequence[Change]) -> None:
+        """Write the rest of matches that were created and that one process plays among agents: nobody is told."""
+        write_events([(change.match.pk, row) for change in changes for row in change._rows])
 
     def _set_columns(self) -> dict[str, Any]:
         """Set the match's columns that have changed, and return them."""

@@ -7,10 +7,10 @@ queues the agents whose turn it is (`matches.change`).
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.db import transaction
 from django.utils.translation import gettext as _
@@ -19,14 +19,14 @@ from django.utils.translation import override
 import games.play
 from games import registry
 from games.errors import GameError, Refused
-from games.interface import MoveData, Role
+from games.interface import Game, MoveData, Role
 from games.play import Play, script_move
 from llm_agents.agent import spec_of
 from llm_agents.match import roles_to_ask
 from matches import absences, chat
 from matches.change import Change, OnPage
 from matches.errors import Stale
-from matches.models import Match, Seat, cache_players, line_up_in
+from matches.models import LineUp, Match, Seat, cache_players, line_up_in
 from matches.sending import Sender
 from matches.turns import OpenTurn
 from opponents.agents import NO_ANSWER_SUFFIX, Agent, draw_lineup
@@ -124,8 +124,53 @@ def prepare(*, game: str, config: Mapping[str, Any], seed: int) -> None:
         games.play.prepare(games.play.configure(rules, config), seed)
 
 
+class Opening(NamedTuple):
+    """A match that opens, with its first questions and the moves that scripts make at once, before it is written."""
+
+    match: Match
+    seats: Sequence[Seat]
+    change: Change
+    configured: Game[Any, Any]
+    line_up: LineUp
+
+
 @transaction.atomic
-def open_match(
+def open_match(*, shown_to: Role | None = None, **what: Any) -> Match:
+    """Seat the players and open their first turn.
+
+    Args:
+        shown_to: the participant whose page shows the first question now, if it is theirs.
+        what: see `opening`.
+
+    Raises:
+        GameError: the configuration is not playable.
+        ValueError: the players do not fit the roles.
+    """
+    opened = opening(**what)
+    match, change = opened.match, opened.change
+    if shown_to is not None and shown_to in change.turns:
+        change.mark_shown(shown_to, change.now)
+    _create([opened])
+    change.write()
+    if match.chat() is not None:
+        transaction.on_commit(lambda: chat.queue_models(match))
+    return match
+
+
+def write_openings(openings: Sequence[Opening]) -> None:
+    """Write matches of collections as they open; call this in a transaction."""
+    _create(openings)
+    Change.write_logs([opened.change for opened in openings])
+
+
+def _create(openings: Sequence[Opening]) -> None:
+    Change.create([opened.change for opened in openings])
+    Seat.objects.bulk_create(seat for opened in openings for seat in opened.seats)
+    for match, _seats, _change, configured, line_up in openings:
+        cache_players(match, configured, line_up._replace(match_id=match.pk))
+
+
+def opening(
     *,
     game: str,
     config: Mapping[str, Any],
@@ -135,13 +180,11 @@ def open_match(
     texts: Mapping[str, Any] | None = None,
     timers: Mapping[str, Any] | None = None,
     budget_of: str = "",
-    shown_to: Role | None = None,
-) -> Match:
-    """Seat the players and open their first turn.
+) -> Opening:
+    """Return a match as it opens; nothing is read or written.
 
     Args:
         budget_of: what its models' calls are charged to, such as "study:trust-1".
-        shown_to: the participant whose page shows the first question now, if it is theirs.
 
     Raises:
         GameError: the configuration is not playable.
@@ -179,15 +222,7 @@ def open_match(
     change = Change.opening(match, play, events, line_up.agents)
     if match.driven or play.game.time_ends:
         _let_scripts_play(change)
-    if shown_to is not None and shown_to in change.turns:
-        change.mark_shown(shown_to, change.now)
-    change.create()
-    Seat.objects.bulk_create(seats)
-    cache_players(match, configured, line_up._replace(match_id=match.pk))
-    change.write()
-    if match.chat() is not None:
-        transaction.on_commit(lambda: chat.queue_models(match))
-    return match
+    return Opening(match, seats, change, configured, line_up)
 
 
 @transaction.atomic

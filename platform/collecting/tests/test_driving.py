@@ -262,6 +262,20 @@ def test_item_that_kills_its_workers_fails_alone():
     assert "Started too often" in collection.items.get(number=1).problem
 
 
+def test_match_that_cannot_begin_fails_alone_though_others_begin_with_it(monkeypatch):
+    def without_the_second(collection, number):
+        if number == 2:
+            raise ValueError("its plan is broken")
+        return planned_match(collection, number)
+
+    collection = running(agents=["script:fair"], repetitions=3)
+    monkeypatch.setattr(playing.planning, "planned_match", without_the_second)
+    drive(collection)
+    states = list(collection.items.order_by("number").values_list("status", flat=True))
+    assert states == [Item.Status.FINISHED, Item.Status.FAILED, Item.Status.FINISHED]
+    assert Match.objects.count() == 2
+
+
 def test_live_match_sweep_ignores_collections():
     collection = running(agents=["script:haggler"], repetitions=1, delay=5)
     (item,) = leases.claim(collection, "holder", 1)
