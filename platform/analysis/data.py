@@ -181,7 +181,7 @@ class Data:
     @cached_property
     def sha256(self) -> str:
         """The manifest's hash; for several datasets, the hash of their hashes in the order given."""
-        hashes = [_manifest_hash(folder) for folder in self.folders]
+        hashes = [str(folder.manifest.get("sha256") or _own_hash(folder.manifest)) for folder in self.folders]
         return hashes[0] if len(hashes) == 1 else hashlib.sha256("\n".join(hashes).encode()).hexdigest()
 
     @property
@@ -624,10 +624,6 @@ def _own_hash(manifest: Mapping[str, Any]) -> str:
     return hashlib.sha256((json.dumps(content, ensure_ascii=True, indent=2) + "\n").encode()).hexdigest()
 
 
-def _manifest_hash(folder: Folder) -> str:
-    return str(folder.manifest.get("sha256") or _own_hash(folder.manifest))
-
-
 def _hash_of(file: Path) -> str:
     with file.open("rb") as opened:
         return hashlib.file_digest(opened, "sha256").hexdigest()
@@ -667,7 +663,6 @@ def _parsed(values: pd.Series, kind: str) -> pd.Series:
 
 
 def _sum_flows(flows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Return the sum of several datasets' flows."""
     stages: dict[str, dict[str, Any]] = {}
     matches: dict[str, Any] = {"seen": 0, "in_dataset": 0, "unverified": 0, "excluded": Counter()}
     for flow in flows:

@@ -53,7 +53,7 @@ def render_report(
         games=", ".join(game.replace("_", " ") for game in data.games) or "no game",
         counts=_counts(data),
         about=list(_about(data)),
-        first=first_parts(data, outcomes),
+        first=[first_page(data, outcomes).html()],
         planned=planned,
         design=list(_design(data, by_id)),
         arms=[Markup(html_table(arms, MAX_ARMS))] if arms else [],
@@ -68,11 +68,6 @@ def render_report(
                   f"{100 * options.level:g} %, {options.draws:,} bootstrap draws")],
     )  # fmt: skip
     return html + "\n"
-
-
-def first_parts(data: Data, outcomes: Sequence[Outcome]) -> list[Any]:
-    """Return what stands before the design, as HTML: the answers to the planned questions."""
-    return [first_page(data, outcomes).html()]
 
 
 def stamp(data: Data) -> str:

@@ -266,8 +266,6 @@ def _cell(value: Any) -> Any:
 
 @dataclass(frozen=True)
 class _Cell:
-    """What a cell shows."""
-
     text: str
     right: bool = False
     bold: bool = False
@@ -369,7 +367,9 @@ def _grids(table: Table, max_rows: int) -> tuple[list[_Grid], str]:
         grid.append([_Cell(_content(table, row, column, letters), right, _marked(table.bold, column, row),
                            _marked(table.underlined, column, row))
                      for column, right in zip(columns, is_right, strict=True)])  # fmt: skip
-    return _fitting(grid, is_right.index(True) if True in is_right else 1), _legend(letters)
+    return _fitting(grid, is_right.index(True) if True in is_right else 1), " ".join(
+        f"{letter}: no interval, because {note}." for note, letter in letters.items()
+    )
 
 
 def _fitting(grid: _Grid, keys: int) -> list[_Grid]:
@@ -413,11 +413,6 @@ def _content(table: Table, row: Mapping[Any, Any], column: Column, letters: Mapp
         return letters.get(row[column.name], "")
     content = formatted(row[column.name], column.kind)
     return table.names(content) if column.kind == "text" else content
-
-
-def _legend(letters: Mapping[str, str]) -> str:
-    """Return the notes by their letters."""
-    return " ".join(f"{letter}: no interval, because {note}." for note, letter in letters.items())
 
 
 def _marked(marks: Mapping[str, str], column: Column, row: Mapping[Any, Any]) -> bool:

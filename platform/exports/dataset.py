@@ -78,7 +78,8 @@ def export(
         all_tables = _write_about(reading, tables, target, format_names, totals)
         target.close()
         publication = readme.as_data(readme.publication_of(reading.source.parent), title=reading.source.title)
-        facts = DatasetFacts(reading, publication, all_tables, target.entries, totals.as_dict(), _software())
+        software = {"name": "Parley", "version": manifest.software_version(), "code_revision": code_revision()}
+        facts = DatasetFacts(reading, publication, all_tables, target.entries, totals.as_dict(), software)
         metadata.write(target, facts)
         target.open(readme.FILE).writelines(readme.readme(facts))
         target.close()
@@ -186,10 +187,6 @@ def _cells(reading: Reading, totals: gate.Flow) -> Iterator[Row]:
     for row in reading.source.cells():
         kinds = ("participants", "matches", "matches_in_dataset")
         yield Row(**row, **{kind: totals.cells[row["version"], row["cell"], kind] for kind in kinds})
-
-
-def _software() -> dict[str, str]:
-    return {"name": "Parley", "version": manifest.software_version(), "code_revision": code_revision()}
 
 
 def _manifest(facts: DatasetFacts, formats: tuple[str, ...]) -> Manifest:

@@ -93,11 +93,6 @@ class PlacedStage:
         return stages.place_of(str(self.stage.name), self.passes)
 
 
-def factors_of(versions: Iterable[Version]) -> list[FactorColumn]:
-    """Return every factor of these versions, oldest first."""
-    return factors_in(version.reader for version in versions)
-
-
 def factors_in(plans: Iterable[Reader]) -> list[FactorColumn]:
     """Return every factor of these plans, the first plan's first."""
     found: dict[str, FactorColumn] = {}

@@ -157,7 +157,6 @@ def _text(left: float, baseline: float, text: str, ink: str, style: str = "") ->
 
 
 def _arrow(layout: Layout, x1: float, y1: float, x2: float, y2: float) -> str:
-    """Return an arrow from one box to another."""
     head = f"M {x2} {y2} l -4 -8 h 8 z" if x1 == x2 else f"M {x2} {y2} l -8 -4 v 8 z"
     return (
         f'<line x1="{x1}" y1="{y1}" x2="{x2 - (0 if x1 == x2 else 7)}" y2="{y2 - (7 if x1 == x2 else 0)}" '

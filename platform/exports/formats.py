@@ -45,22 +45,18 @@ class Format:
     default: bool = False
 
 
-def _as_csv(tables: Iterable[str]) -> list[str]:
-    return [f"{name}.csv" for name in tables if name != otree_wide.NAME]
-
-
-def _as_parquet(tables: Iterable[str]) -> list[str]:
-    return [f"{name}{ENDING}" for name in tables if name != otree_wide.NAME]
+def _each(ending: str) -> Callable[[Iterable[str]], list[str]]:
+    return lambda tables: [f"{name}{ending}" for name in tables if name != otree_wide.NAME]
 
 
 FORMATS: dict[str, Format] = {
     output.name: output
     for output in (
-        Format("csv", _("Tables as CSV: for spreadsheets and every statistics program"), _as_csv, default=True),
+        Format("csv", _("Tables as CSV: for spreadsheets and every statistics program"), _each(".csv"), default=True),
         Format(
             "parquet",
             _("Tables as Parquet: small and fast, with real types, for Python and R"),
-            _as_parquet,
+            _each(ENDING),
             default=True,
         ),
         Format(

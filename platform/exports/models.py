@@ -23,8 +23,6 @@ def _storage() -> Storage:
 
 
 class _BelongsToStudyOrCollection(models.Model):
-    """A row that belongs to one study or one collection."""
-
     study = models.ForeignKey(Study, models.CASCADE, null=True, blank=True, related_name="%(class)ss")
     collection = models.ForeignKey(Collection, models.CASCADE, null=True, blank=True, related_name="%(class)ss")
 

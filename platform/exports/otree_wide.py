@@ -9,7 +9,7 @@ as spaces.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC
 from functools import partial
@@ -39,7 +39,9 @@ def wide_table(reading: Reading) -> Table:
     assert isinstance(reading.source, StudySource)
     columns = [own.column(name) for name, own in _PERSON.items()]
     for number in range(1, _rounds_of(reading.source.study) + 1):
-        columns += _columns_of_round(number)
+        for name, own in _ROUND.items():
+            in_round = partial(_read_round, own.reader(name), number)
+            columns.append(Column(f"{APP}.{number}.{name}", own.kind, own.meaning, in_round, own.unit))
     return Table(
         NAME,
         "One row per placed participant, in the dataset or not, with the columns of oTree's file of this name. Matches "
@@ -53,13 +55,6 @@ def _rounds_of(study: Study) -> int:
     readers = [version.reader for version in study.versions.all()]
     plans = (reader.plan(cell.factors) for reader in readers for cell in reader.cells)
     return max((matches_of(plan.journey) for plan in plans), default=1)
-
-
-def _columns_of_round(number: int) -> Iterator[Column]:
-    for name, own in _ROUND.items():
-        read = own.reader(name)
-        in_round = partial(_read_round, read, number)
-        yield Column(f"{APP}.{number}.{name}", own.kind, own.meaning, in_round, own.unit)
 
 
 def _read_round(read: Reader, number: int, person: Participant) -> Any:

@@ -116,7 +116,6 @@ def preregistration(study: Study) -> str:
 
 
 def _hypothesis(hypothesis: Hypothesis, known: Mapping[str, Outcome]) -> dict[str, Any]:
-    """Return a hypothesis in sentences."""
     outcome = known.get(hypothesis.outcome, Outcome("number", "", False))
     model = _MODELS.get(outcome.kind) if hypothesis.model == "auto" else _CHOSEN[hypothesis.model]
     sentences = [f"The outcome is {hypothesis.outcome}.", _estimate(hypothesis.contrast), f"The model is {model}."]

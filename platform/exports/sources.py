@@ -121,7 +121,7 @@ class StudySource:
 
     @cached_property
     def factors(self) -> list[designs.FactorColumn]:
-        return designs.factors_of(self._versions)
+        return designs.factors_in(version.reader for version in self._versions)
 
     @cached_property
     def chats(self) -> bool:

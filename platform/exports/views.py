@@ -10,8 +10,9 @@ from uuid import UUID
 from django.contrib import admin, messages
 from django.core.exceptions import BadRequest
 from django.db import transaction
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.http.response import HttpResponseBase
+from django.shortcuts import get_object_or_404
 from django.template.response import TemplateResponse
 from django.urls import reverse
 from django.utils.safestring import mark_safe
@@ -113,7 +114,7 @@ def write(request: HttpRequest, parent: Study | Collection) -> HttpResponse:
 def stop(request: HttpRequest, parent: Study | Collection, uid: UUID) -> HttpResponse:
     """Stop writing the dataset."""
     with transaction.atomic():
-        if background.stop(_dataset(parent, uid)):
+        if background.stop(dataset_of(parent, uid=uid)):
             record(request, parent, Action.STOPPED, "Stopped writing a dataset.", {"dataset": str(uid)})
     return back_to_datasets(parent)
 
@@ -122,7 +123,7 @@ def stop(request: HttpRequest, parent: Study | Collection, uid: UUID) -> HttpRes
 @with_parent(role=Role.EDITOR)
 def download(request: HttpRequest, parent: Study | Collection, uid: UUID) -> HttpResponseBase:
     """Send a finished dataset; by POST, because downloads are logged."""
-    dataset = _dataset(parent, uid)
+    dataset = dataset_of(parent, uid=uid)
     try:
         pack = dataset.file.open("rb") if dataset.file else None
     except FileNotFoundError:
@@ -198,11 +199,9 @@ def _flow(parent: Study | Collection) -> dict[str, Any] | None:
     return {**figures, "as_of": newest.asked_at}
 
 
-def _dataset(parent: Study | Collection, uid: UUID) -> Dataset:
-    dataset = Dataset.objects.filter(**lookup(parent), uid=uid).first()
-    if dataset is None:
-        raise Http404
-    return dataset
+def dataset_of(parent: Study | Collection, **about: Any) -> Dataset:
+    """Return the parent's dataset with these fields, or raise Http404."""
+    return get_object_or_404(Dataset, **lookup(parent), **about)
 
 
 def record(

@@ -2,22 +2,13 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
 from typing import Any
 
-from django.core.files.storage import Storage, storages
 from django.db import models, transaction
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
-from exports.models import Dataset
-
-DEAD_AFTER = timedelta(seconds=60)
-"""An analysis without a heartbeat for this long is considered dead."""
-
-
-def _storage() -> Storage:
-    return storages["datasets"]
+from exports.models import DEAD_AFTER, Dataset, _storage
 
 
 class Report(models.Model):

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from django.contrib import messages
 from django.db import transaction
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
@@ -15,9 +15,9 @@ from django.views.decorators.http import require_GET, require_POST
 
 from audit.actions import Action
 from collecting.models import Collection
-from exports.models import Dataset, lookup
+from exports.models import Dataset
 from exports.packing import zip_response
-from exports.views import back_to_datasets, record, with_parent
+from exports.views import back_to_datasets, dataset_of, record, with_parent
 from reports import background
 from reports.models import Report
 from rights.roles import Role
@@ -83,10 +83,7 @@ def download(request: HttpRequest, parent: Study | Collection, uid: UUID) -> Htt
 
 
 def _dataset(parent: Study | Collection, uid: UUID) -> Dataset:
-    dataset = Dataset.objects.filter(**lookup(parent), uid=uid, state=Dataset.State.READY).first()
-    if dataset is None:
-        raise Http404
-    return dataset
+    return dataset_of(parent, uid=uid, state=Dataset.State.READY)
 
 
 def _ready(parent: Study | Collection, uid: UUID) -> Report | None:

@@ -84,7 +84,8 @@ def create_demo(model_url: str | None = None) -> Demo:
     """
     for key in registry.keys():
         for variant in variants_of(key):
-            _launch_against_script(variant)
+            agents = {variant.game.default_script: _script(variant)}
+            _launch(variant, variant.slug, variant.title, agents=agents, roles=_roles_to_choose(variant))
             _launch_for_two(variant)
     _set_up_model(model_url)
     watching.play_examples()
@@ -110,11 +111,6 @@ def _launch(variant: Variant, slug: str, title: str, *, stage: Mapping[str, Json
 
 def _script(variant: Variant) -> dict[str, Json]:
     return {"script": variant.game.default_script, "delay": 1.5}
-
-
-def _launch_against_script(variant: Variant) -> None:
-    agents = {variant.game.default_script: _script(variant)}
-    _launch(variant, variant.slug, variant.title, agents=agents, roles=_roles_to_choose(variant))
 
 
 def _roles_to_choose(variant: Variant) -> list[str]:

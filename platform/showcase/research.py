@@ -50,12 +50,10 @@ class Overview:
     """The home page's part for researchers.
 
     Attributes:
-        working: samples are being made now.
-        seconds_left: about how long that still takes; None if unknown.
+        seconds_left: about how long it takes until all samples are made; None if unknown.
     """
 
     offers: list[Offer]
-    working: bool
     seconds_left: int | None
 
 
@@ -86,7 +84,7 @@ def overview() -> Overview:
         ),
     }
     offers = [_offer(*words, made["samples"][name]) for name, words in described.items()]
-    return Overview([set_up, *offers], made["working"], made["seconds_left"])
+    return Overview([set_up, *offers], made["seconds_left"])
 
 
 def samples_of(key: str) -> list[tuple[str, list[Link]]]:

@@ -35,11 +35,10 @@ from analysis.reasons import without_treatment
 from analysis.results import Analysis, Result
 from analysis.tables import Chart, Table, formatted, number, text
 from analysis.toolbox import lee_bounds
-from analysis.toolbox.effects import Effects
+from analysis.toolbox.effects import OF_TERM, Effects
 from analysis.toolbox.nonlinear import MOST_ANSWERS, logit_effects, ordered_logit
 
 OF_LEE = ("lee", "lee_low", "lee_high", "trimmed")
-OF_TERM = ("estimate", "se", "low", "high", "p", "df", "components", "method", "note")
 MOST_CONTRASTS = 12
 """Pairs of factors with more interaction contrasts than this are left out."""
 LEE = (text("lee", "Lee bounds"),)
@@ -107,9 +106,7 @@ def run(data: Data, options: Options) -> Result:
         tables.append(Table(
             "robustness", "Effects under other assumptions",
             ["outcome", "factor", "level", text("check", "Check"), number("estimate", "Effect"), "low", "high", "p",
-             "n", "clusters", *LEE, "note"] if any(row["check"] == BOUNDS for row in found.robust) else
-            ["outcome", "factor", "level", text("check", "Check"), number("estimate", "Effect"), "low", "high", "p",
-             "n", "clusters", "note"],
+             "n", "clusters", *(LEE if any(row["check"] == BOUNDS for row in found.robust) else ()), "note"],
             pd.DataFrame(found.robust),
             note="Marginal effects and odds ratios: errors clustered by independent unit (CR1). Lee bounds: the effect "
             "on those who would be analysed in either arm, with Imbens and Manski's interval for it.",
@@ -121,7 +118,6 @@ def run(data: Data, options: Options) -> Result:
 
 
 def _effects(unit: Unit, found: Found) -> None:
-    """Add the effects on all outcomes of a unit."""
     frame = unit.frame
     references = {name: Counter(frame[name].dropna()).most_common(1)[0][0]
                   for name in unit.factors if frame[name].nunique() > 1}  # fmt: skip

@@ -15,20 +15,17 @@ from analysis.frames import EXPLORATORY, UNITS, Unit, estimates, level_text, sor
 from analysis.options import Options
 from analysis.results import Analysis, Result
 from analysis.tables import Chart, Table, count, number, text
-from analysis.toolbox.effects import Effects
+from analysis.toolbox.effects import OF_TERM, Effects
 
 PERSON, PLACE, ARM, ORDER, FIRST = "first_person", "place", "arm", "arms_in_order", "first_arm"
 HEADINGS = {PLACE: "Position", ORDER: "Order", FIRST: "First arm"}
 MOST_POSITIONS, MOST_ORDERS, MOST_LINES = 20, 12, 6
 ALL_ORDERS = "all orders"
 SECOND, BOTH = "second match, given its own arm", "sum of both matches"
-OF_TERM = ("estimate", "se", "low", "high", "p", "df", "components", "method", "note")
 
 
 @dataclass
 class _Found:
-    """Rows of the tables."""
-
     means: list[pd.DataFrame] = field(default_factory=list)
     terms: list[dict[str, Any]] = field(default_factory=list)
     carried: list[dict[str, Any]] = field(default_factory=list)
@@ -122,7 +119,6 @@ def _places(data: Data) -> pd.DataFrame | None:
 
 
 def _add(found: _Found, unit: Unit, outcome: str, options: Options) -> None:
-    """Add an outcome's rows to the tables."""
     frame, about = unit.frame, {"outcome": unit.outcomes[outcome], "key": outcome, "unit": unit.name}
     orders = frame[ORDER].nunique() > 1
     for by in ([PLACE], *([[ORDER, PLACE]] if orders else [])):
@@ -149,7 +145,6 @@ def _fit(frame: pd.DataFrame, outcome: str, factors: list[str], unit: Unit, opti
 
 
 def _terms(fit: Mapping[str, Any], factors: tuple[str, ...]) -> Iterator[dict[str, Any]]:
-    """Yield the terms of these factors."""
     for term in fit["terms"]:
         name, _equals, level = term["term"].partition("=")
         if name in factors:

@@ -28,7 +28,7 @@ from analysis.naming import BETWEEN
 from analysis.options import Options
 from analysis.results import Analysis, Result
 from analysis.tables import Chart, Table, count, number, share, text
-from analysis.toolbox.effects import Effects, within
+from analysis.toolbox.effects import OF_TERM, Effects, within
 
 BEFORE, AFTER = "survey_before_", "survey_after_"
 CHOSEN_OF = "the chosen ones of: "
@@ -39,7 +39,6 @@ MAX_ARMS = 8
 MOST_EFFECTS = 40
 OPEN, SEVERAL, CHOICE, NUMBER = "open text", "several options", "one option", "number"
 MEAN = "mean"
-OF_TERM = ("estimate", "se", "low", "high", "p", "df", "components", "method", "note")
 EVERYBODY = "everybody"
 ASKED = text("asked", "Asked")
 QUESTION, OPTION = text("question", "Question"), text("option", "Answer")
@@ -224,20 +223,17 @@ def _effects(
             continue
         references = {name: Counter(frame[name]).most_common(1)[0][0] for name in varying}
         bounds = None if question.kind == NUMBER else (0.0, 1.0)
+        what = question.name if option == MEAN else f"{question.name}: {option}"
         fit = Effects(frame, references, group="cluster").on(
             frame["value"].to_numpy(), bounds=bounds, level=options.level
         )
         for term in fit["terms"]:
             names, levels = factors_and_levels(term["term"], references)
             if names:
-                yield {**question.about, "option": option, "what": _what(question, option), "n": fit["n"],
+                yield {**question.about, "option": option, "what": what, "n": fit["n"],
                        "factor": " × ".join(headings[name] for name in names), "level": BETWEEN.join(levels),
                        "reference": BETWEEN.join(references[name] for name in names),
                        **{key: term[key] for key in OF_TERM}}  # fmt: skip
-
-
-def _what(question: _Question, option: str) -> str:
-    return question.name if option == MEAN else f"{question.name}: {option}"
 
 
 def _associations(data: Data, people: pd.DataFrame, question: _Question, options: Options) -> Iterator[dict[str, Any]]:

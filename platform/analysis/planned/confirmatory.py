@@ -19,14 +19,13 @@ from analysis.planned.samples import BLOCK, PEOPLE, UNIT, Sample, Y, sample_of
 from analysis.results import Analysis, Result
 from analysis.tables import NUMBERS, Chart, Column, Table, count, formatted, number, text
 from analysis.toolbox import holm, lee_bounds
-from analysis.toolbox.effects import Effects
+from analysis.toolbox.effects import OF_TERM, Effects
 from analysis.toolbox.nonlinear import MOST_ANSWERS, logit_effects, ordered_logit
 from games.errors import BadText
 
 ID = "general.confirmatory"
 NO_PLAN, WITHDRAWN = "No analysis was planned.", "Every planned hypothesis was removed after the launch."
 UNTESTED = "was planned and could not be tested"
-OF_TERM = ("estimate", "se", "low", "high", "p", "df", "components", "method", "note")
 LINEAR, LOGIT, ORDERED, LOG = "linear", "logit", "ordered", "log"
 
 
@@ -133,7 +132,6 @@ def _with_holm(rows: pd.DataFrame, plan: AnalysisPlan) -> pd.DataFrame:
 
 
 def _tested(data: Data, hypothesis: Hypothesis, estimand: str, options: Options) -> Tested:
-    """Return the test of a hypothesis under an estimand."""
     sample = sample_of(data, hypothesis, estimand)
     model = hypothesis.model
     if model == "auto":

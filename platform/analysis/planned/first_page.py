@@ -17,6 +17,7 @@ from analysis.results import Outcome
 from analysis.tables import formatted
 
 TEMPLATE = Path(__file__).with_suffix(".html")
+OF_ESTIMAND = {ASSIGNED: "Of everybody as assigned", COMPLETED: "Of those who completed"}
 NOTHING_PLANNED = "No analysis was planned; everything below is exploratory."
 WITHDRAWN = "Every planned hypothesis was removed after the launch; everything below is exploratory."
 DIFFERENT, MANY_POINTS = 0.05, 0.05
@@ -119,7 +120,7 @@ def _finding(
     text += f"; {_counts(hypothesis, arms)}."
     for other in others:
         arms = by_estimand[other["estimand"]]
-        text += f" {_of_estimand(other['estimand'])} ({_counts(hypothesis, arms)}): "
+        text += f" {OF_ESTIMAND[other['estimand']]} ({_counts(hypothesis, arms)}): "
         text += f"{_size(other, other['estimate'])}{_interval(other)}."
     if verdict := _verdict(headline, arms, tables.get("robustness", [])):
         text += f" {verdict}"
@@ -220,10 +221,6 @@ def _counts(hypothesis: Hypothesis, arms: Sequence[Mapping[str, Any]]) -> str:
         return " and ".join(f"{row['analysed']:,} seats of {_players(row['level'])}" for row in arms)
     parts = [f"{row['level']}: {row['randomised']:,} → {row['analysed']:,}" for row in arms]
     return f"people randomised → analysed {', '.join(parts)}"
-
-
-def _of_estimand(estimand: str) -> str:
-    return {ASSIGNED: "Of everybody as assigned", COMPLETED: "Of those who completed"}[estimand]
 
 
 def _verdict(

@@ -148,7 +148,6 @@ class _Compared:
         return everything.among(_largest(_groups(everything.cells, both_ways=False)))
 
     def among(self, players: set[str]) -> _Compared:
-        """Return the comparisons of these players with each other."""
         units = [Counter({(cell, won): times for (cell, won), times in unit.items() if {*cell[:2]} <= players})
                  for unit in self.units]  # fmt: skip
         return _Compared(self.matches, [unit for unit in units if unit], self.with_seats)

@@ -28,6 +28,8 @@ from analysis.toolbox.numbers import Result, Rows, column, finite, numbers
 from analysis.toolbox.regression import Coded, Design
 from analysis.toolbox.resampled import randomisation, wild_bootstrap
 
+OF_TERM = ("estimate", "se", "low", "high", "p", "df", "components", "method", "note")
+"""What the tables show of each term."""
 SINGULAR = 1e-8
 """Eigenvalues below this are zero: without that unit, some term is not identified."""
 MANY_UNITS, MANY_ON_A_SIDE = 200, 50

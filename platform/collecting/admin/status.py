@@ -313,60 +313,30 @@ def allowed_actions(collection: Collection, current: CollectionStatus) -> set[st
 # ---- the frozen part -----------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Varied:
-    """A parameter with several values: the first values, and how many more there are."""
+def plan_of(collection: Collection) -> dict[str, Any]:
+    """Return the frozen plan as its page shows it.
 
-    name: str
-    title: str
-    values: list[str]
-    more: int
-
-
-@dataclass(frozen=True)
-class Plan:
-    """The collection's plan.
-
-    Attributes:
+    Keys:
+        varied: parameters with several values: {name, title, values: the first ones, more: how many more there are}.
         fixed: parameters with a single value, as [(title, value)].
         complete: whether the configurations are all combinations of the varied values.
         facts: everything else that matters, as [(title, value)].
         content: as JSON; empty if it is too long to show.
     """
-
-    game: str
-    size: str
-    varied: list[Varied]
-    fixed: list[tuple[str, str]]
-    complete: bool
-    agents: list[tuple[str, Price | None]]
-    with_prices: bool
-    facts: list[tuple[str, str]]
-    instructions: str
-    edited: bool
-    content: str
-
-
-def plan_of(collection: Collection) -> Plan:
-    """Return the frozen plan as its page shows it."""
-    configurations = collection.configurations
-    varied, fixed, complete = _parameters(collection.game, configurations)
     agents = _agents(collection)
     template, edited = planning.configured(collection).template_of(0) if collection.document else ("", False)
     content_text = files.dumps(collection.document) if collection.document else ""
-    return Plan(
-        game=game_title(collection.game),
-        size=_size(collection),
-        varied=varied,
-        fixed=fixed,
-        complete=complete,
-        agents=agents,
-        with_prices=any(price for _agent, price in agents),
-        facts=_facts(collection, agents),
-        instructions=template,
-        edited=edited,
-        content=content_text if len(content_text) <= MAX_CHARACTERS_SHOWN else "",
-    )
+    return {
+        "game": game_title(collection.game),
+        "size": _size(collection),
+        **_parameters(collection.game, collection.configurations),
+        "agents": agents,
+        "with_prices": any(price for _agent, price in agents),
+        "facts": _facts(collection, agents),
+        "instructions": template,
+        "edited": edited,
+        "content": content_text if len(content_text) <= MAX_CHARACTERS_SHOWN else "",
+    }
 
 
 def game_title(key: str) -> str:
@@ -401,13 +371,13 @@ def _matches(number: int) -> str:
     return ngettext("{number} match", "{number} matches", number).format(number=f"{number:,}")
 
 
-def _parameters(
-    key: str, configurations: Sequence[Mapping[str, Any]]
-) -> tuple[list[Varied], list[tuple[str, str]], bool]:
+def _parameters(key: str, configurations: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """Return the varied parameters, the fixed ones, and whether all combinations of the varied values occur."""
     titles = _titles(key)
     names = dict.fromkeys(name for configuration in configurations for name in configuration)
-    varied, fixed, combinations = [], [], 1
+    varied: list[dict[str, Any]] = []
+    fixed: list[tuple[str, str]] = []
+    combinations = 1
     for name in names:
         values = list(dict.fromkeys(json.dumps(configuration.get(name)) for configuration in configurations))
         title = titles.get(name, name)
@@ -415,10 +385,10 @@ def _parameters(
             fixed.append((title, _value(values[0])))
             continue
         combinations *= len(values)
-        shown_values = [_value(value) for value in values[:MAX_VALUES_SHOWN]]
-        varied.append(Varied(name, title, shown_values, len(values) - len(shown_values)))
+        shown = [_value(value) for value in values[:MAX_VALUES_SHOWN]]
+        varied.append({"name": name, "title": title, "values": shown, "more": len(values) - len(shown)})
     distinct = {json.dumps(configuration, sort_keys=True) for configuration in configurations}
-    return varied, fixed, combinations == len(distinct) == len(configurations)
+    return {"varied": varied, "fixed": fixed, "complete": combinations == len(distinct) == len(configurations)}
 
 
 def _titles(key: str) -> dict[str, str]:

@@ -57,7 +57,8 @@ def read_game(folder: str | os.PathLike[str]) -> PublishedGame:
     """
     folder = Path(folder)
     config, game = (_text(folder / name) for name in (layout.CONFIG, layout.GAME))
-    return read(folder.name, config, game, family=_family_of(folder))
+    family = next((part.lower() for part in reversed(folder.parts) if part.lower() in ADAPTERS), None)
+    return read(folder.name, config, game, family=family)
 
 
 def read(game_id: str, config_text: str, game_text: str, *, family: str | None = None) -> PublishedGame:
@@ -134,7 +135,3 @@ def _mapping(container: Mapping[str, Json], key: str, *, optional: bool = False)
     if not isinstance(value, dict):
         raise UnreadableRecord(_("config.json: {key} is not a JSON object.").format(key=key))
     return value
-
-
-def _family_of(folder: Path) -> str | None:
-    return next((part.lower() for part in reversed(folder.parts) if part.lower() in ADAPTERS), None)

@@ -93,7 +93,8 @@ def game_files(game: PublishedGame) -> GameFiles:
         published[f"player_{number}_type"] = seats[role][0]
     for number, role in enumerate(ROLES, start=1):
         published[f"player_{number}_args"] = seats[role][1]
-    if renamed := {role: game.players[role] for role in ROLES if _reread_player(published, role) != game.players[role]}:
+    reread = {role: player(published, number) for number, role in enumerate(ROLES, start=1)}
+    if renamed := {role: game.players[role] for role in ROLES if reread[role] != game.players[role]}:
         parley_args["players"] = renamed
     published["game_type"] = game.family
     published["game_args"] = game_args | ({"parley": parley_args} if parley_args else {})
@@ -114,7 +115,3 @@ def _lost_keys(game: PublishedGame, config: Mapping[str, Json], game_args: Mappi
         restored["qualities"] = (config["qualities"] or [])[:rounds]
     reread = configure(registry.get(game.family), {}).config.model_dump(mode="json") | restored
     return {key: value for key, value in config.items() if reread[key] != value}
-
-
-def _reread_player(published: Mapping[str, Json], role: Role) -> str:
-    return player(published, ROLES.index(role) + 1)

@@ -6,8 +6,11 @@ What the logs record is filled in; what only the authors know is left as a quest
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
+
+from ruamel.yaml import YAML
 
 from exports import documents
 from exports.alike import mask
@@ -20,6 +23,7 @@ MEANING = (
     "How language models were used, by items of GUIDE-LLM: filled in from the logs, with questions for the authors."
 )
 MEANING_OF_DATA = "The checklist in machine-readable form."
+_ENTRIES = YAML(typ="safe").load(Path(__file__).with_suffix(".yaml").read_text("utf-8"))
 
 
 @dataclass(frozen=True)
@@ -37,8 +41,18 @@ def items(facts: DatasetFacts, uses: Sequence[ModelUse]) -> list[Item]:
     """Return every item in GUIDE-LLM's order: core items, then optional ones."""
     if not uses:
         return []
-    all_items = (*_core(facts, uses), *_optional(facts, uses))
-    return [replace(item, answers=tuple(map(mask, item.answers))) for item in all_items]
+    filled_in = _filled_in(facts, uses)
+    return [
+        Item(
+            key=entry["item"],
+            title=entry["title"],
+            answers=tuple(map(mask, _answers(entry.get("answers", ()), filled_in))),
+            question=entry.get("question", ""),
+            core=not entry["item"].startswith("O."),
+        )
+        for entry in _ENTRIES
+        if entry.get("people", facts.people) == facts.people
+    ]
 
 
 def as_data(facts: DatasetFacts, uses: Sequence[ModelUse]) -> dict[str, Any]:
@@ -65,136 +79,46 @@ def checklist(facts: DatasetFacts, uses: Sequence[ModelUse]) -> Iterator[bytes]:
     return documents.rendered(FILE, title=facts.title, cutoff=facts.cutoff, items=items(facts, uses))
 
 
-def _core(facts: DatasetFacts, uses: Sequence[ModelUse]) -> Iterator[Item]:
+def _answers(texts: Sequence[str], filled_in: Mapping[str, Any]) -> Iterator[str]:
+    for text in texts:
+        several = filled_in.get(text[1:-1])
+        if isinstance(several, list):
+            yield from several
+        else:
+            yield text.format(**filled_in)
+
+
+def _filled_in(facts: DatasetFacts, uses: Sequence[ModelUse]) -> dict[str, Any]:
+    """Return what the logs say, by its name in the entries; lists are answers of their own."""
     agents = _agents(facts.versions)
-    purposes = sorted({purpose for use in uses for purpose in use.purposes})
-    seats = "as players in games with people" if facts.people else "as players in games without people"
-    yield Item(
-        "A.1",
-        "What models were used for",
-        (f"Seats in {', '.join(facts.games)}: {seats}.", f"Kinds of calls: {', '.join(purposes)}."),
-        "Were models used anywhere else, such as for design, coding of texts or writing?",
-    )
-    yield Item(
-        "A.2",
-        "Human involvement in what models did",
-        ("Models chose their moves on their own. The rules of the game checked each move; no one edited any.",),
-    )
-    yield Item(
-        "B.1",
-        "Models, versions, dates",
-        tuple(_described_use(use) for use in uses),
-        "How large are the models, and where are they documented?",
-    )
-    yield Item(
-        "B.2",
-        "How models were accessed",
-        tuple(
+    settings = {label: agent.get("settings", {}) for label, agent in agents.items()}
+    costs = [use.cost_usd for use in uses if use.cost_usd is not None]
+    software = facts.software
+    revision = f", revision {software['code_revision']}" if software.get("code_revision") else ""
+    return {
+        "games": ", ".join(facts.games),
+        "seats": f"as players in games {'with' if facts.people else 'without'} people",
+        "purposes": ", ".join(sorted({purpose for use in uses for purpose in use.purposes})),
+        "uses": [_described_use(use) for use in uses],
+        "accesses": [
             f"{use.model}: through a programming interface (protocol: {', '.join(use.protocols)}; endpoint "
             f"“{use.endpoint}”), one request per call; the endpoint's address is not in the dataset."
             for use in uses
-        ),
-        "Was any endpoint your own machine?",
-    )
-    yield Item("B.3", "Settings", tuple(_settings(use) for use in uses) + tuple(_agent_settings(agents)))
-    yield Item(
-        "B.4",
-        "Fine-tuning",
-        ("None was made with this software.",),
-        "Had any of the models been fine-tuned or customised?",
-    )
-    yield Item(
-        "B.5",
-        "Memory of the models",
-        (
-            *dict.fromkeys(map(_memory, agents.values())),
-            "Nothing was carried over between matches; the messages of each call are in llm_calls, column messages.",
-        ),
-    )
-    yield Item(
-        "C.1",
-        "Prompts",
-        (
-            "Every message as it was sent is in llm_calls, column messages; prompt_sha256 identifies the texts used; "
-            "the texts themselves are in versions.json.",
-        ),
-    )
-    with_own_prompt = [label for label, agent in agents.items() if agent.get("settings", {}).get("prompt_system")]
-    with_persona = [label for label, agent in agents.items() if agent.get("settings", {}).get("persona")]
-    yield Item(
-        "C.2",
-        "System instructions",
-        (
-            "The system message holds the rules as people read them, and the question's form.",
-            f"The researchers' own system texts: {', '.join(with_own_prompt) or 'none'}.",
-            f"Personas: {', '.join(with_persona) or 'none'}.",
-        ),
-    )
-    yield Item(
-        "D.1",
-        "Personal data",
-        _personal(facts),
-        ("What did the consent text and the provider's terms say about this?" if facts.people else ""),
-    )
-    yield Item(
-        "E.1",
-        "Human validation",
-        ("Moves need none: they are the data, and legal by the rules.",),
-        "If models labelled texts (labels.csv), who checked them, and how well did they agree?",
-    )
-    yield Item(
-        "E.2",
-        "Processing of answers",
-        (
-            "An answer was read as a move in the requested form. If it was not a legal move, it was refused with the "
-            "reason, and the model was asked again; both are kept (columns problem, fault, try_number).",
-            *(
-                f"{use.model}: {use.rule_breaks:,} of {use.calls:,} calls gave no legal move, {use.failed:,} no answer."
-                for use in uses
-            ),
-            "If a model gave no move, the fallback that moved is in decisions, column by.",
-        ),
-    )
-    software = facts.software
-    revision = f", revision {software['code_revision']}" if software.get("code_revision") else ""
-    yield Item(
-        "F.1",
-        "Code",
-        (f"{software['name']} {software['version']}{revision}; every match can be replayed.",),
-        "Where is the code of your analysis?",
-    )
-    yield Item(
-        "G.1",
-        "Funding and relationships",
-        (),
-        "Who paid for the calls, and do the authors have ties to the models' developers?",
-    )
-
-
-def _optional(facts: DatasetFacts, uses: Sequence[ModelUse]) -> Iterator[Item]:
-    costs = [use.cost_usd for use in uses if use.cost_usd is not None]
-    cost = f"{sum(costs):,.4f} US dollars for models with a known price." if costs else "No price was known."
-    for key, title, answers, question in (
-        ("O.1", "Why these models", (), "Why these models: performance, openness, reproducibility, ethics, cost?"),
-        ("O.2", "Why these prompts", (), "How did you develop them, and what did you try before?"),
-        (
-            "O.3",
-            "Comparison with others",
-            ((f"{len(uses)} models were called: see B.1.",) if len(uses) > 1 else ()),
-            "With which other models or methods were the results compared?",
-        ),
-        (
-            "O.4",
-            "Had the models seen the material",
-            (),
-            "Could the games, or published results of them, have been in the training data?",
-        ),
-        ("O.5", "Bias", (), "Which biases of the models could affect your conclusions?"),
-        ("O.6", "Conversations", ("All outputs are in the dataset: transcripts.jsonl, messages, llm_calls.",), ""),
-        ("O.7", "Ethics", (), "Which board approved the study? How could its results be misused?"),
-        ("O.8", "Computation", (f"{sum(use.calls for use in uses):,} calls. {cost}",), ""),
-    ):
-        yield Item(key, title, answers, question, core=False)
+        ],
+        "settings": [_settings(use) for use in uses],
+        "agents": list(_agent_settings(agents)),
+        "memories": list(dict.fromkeys(map(_memory, agents.values()))),
+        "own_prompts": ", ".join(label for label, own in settings.items() if own.get("prompt_system")) or "none",
+        "personas": ", ".join(label for label, own in settings.items() if own.get("persona")) or "none",
+        "refusals": [
+            f"{use.model}: {use.rule_breaks:,} of {use.calls:,} calls gave no legal move, {use.failed:,} no answer."
+            for use in uses
+        ],
+        "software": f"{software['name']} {software['version']}{revision}",
+        "compared": [f"{len(uses)} models were called: see B.1."] if len(uses) > 1 else [],
+        "calls": sum(use.calls for use in uses),
+        "cost": f"{sum(costs):,.4f} US dollars for models with a known price." if costs else "No price was known.",
+    }
 
 
 def _described_use(use: ModelUse) -> str:
@@ -235,12 +159,3 @@ _STRATEGIES = {
 def _memory(agent: Mapping[str, Any]) -> str:
     strategy = agent.get("settings", {}).get("strategy", "plain")
     return _STRATEGIES.get(strategy, f"Within a match, models were prompted with the strategy {strategy}.")
-
-
-def _personal(facts: DatasetFacts) -> tuple[str, ...]:
-    if not facts.people:
-        return ("None: no people took part.",)
-    return (
-        "What people wrote in a game was sent unchanged to the models they played with. The software did not send "
-        "their names or identifiers; the dataset has markers in their place.",
-    )

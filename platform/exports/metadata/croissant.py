@@ -113,7 +113,6 @@ def _field(table: Table, column: Column, file: str | None) -> dict[str, Any]:
 
 
 def _responsible(facts: DatasetFacts) -> dict[str, Any]:
-    """Return the responsible-AI part."""
     matches, people = facts.flow["matches"], facts.people
     excluded_count, seen_count = sum(matches["excluded"].values()), matches["seen"]
     limitations = [

@@ -11,10 +11,10 @@ from django.urls import reverse
 from django.utils import timezone
 
 from exports import background as exporting
-from exports.models import Dataset
+from exports.models import DEAD_AFTER, Dataset
 from exports.tests import building
 from reports import background
-from reports.models import DEAD_AFTER, Report
+from reports.models import Report
 from studies.models import Study
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -19,7 +19,7 @@ from typing import Any
 
 from django.contrib.auth import get_user_model
 from django.db import transaction
-from django.db.models import Max, Min, QuerySet
+from django.db.models import Max, Min
 from django.utils import timezone
 
 from collecting import driver
@@ -117,7 +117,7 @@ def group_study() -> Parts:
 
 def collection() -> Parts:
     """Make the tournament; other drivers may play a part of it."""
-    made = _tournaments().first()
+    made = Collection.objects.filter(slug=tournament.SLUG).first()
     if made is None:
         with transaction.atomic():
             made = tournament.new_collection()
@@ -130,10 +130,6 @@ def collection() -> Parts:
         if made.status == Collection.Status.RUNNING:
             time.sleep(WAIT_SECONDS)
     yield 1, f"{made.planned} matches"
-
-
-def _tournaments() -> QuerySet[Collection]:
-    return Collection.objects.filter(slug=tournament.SLUG)
 
 
 PARTS: Sequence[tuple[str, str, Callable[[], Parts], float]] = (

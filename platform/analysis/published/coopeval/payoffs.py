@@ -22,10 +22,10 @@ from analysis.published.coopeval.tournaments import (
     REQUIRED_COLUMNS,
     Tournament,
     file_name,
+    mean_and_se,
     normalised,
     of_dilemmas,
     over_means,
-    over_runs,
     readable,
     readable_name,
     tournaments,
@@ -79,7 +79,9 @@ def payoffs(data: Data, options: Options) -> Result:
     by = ["mechanism", "agent"]
     ordered = scored.iloc[scored.groupby(by, sort=False).ngroup().argsort(kind="stable")]
     overall = by_group(ordered, by, _both(lambda rows, name: over_means(rows, name, "game")), sort=False)
-    of_games = by_group(ordered, [*by, "game"], _both(over_runs), sort=False)
+    of_games = by_group(
+        ordered, [*by, "game"], _both(lambda rows, name: mean_and_se(rows[name].dropna().tolist())), sort=False
+    )
     published = {f"published_{name}": overall["mechanism"].map(values).where(overall["agent"] == AVERAGE, None)
                  for name, values in ((name, printed.of_all(name)) for name in MEASURES)}  # fmt: skip
     mean = [number("mean", "Mean"), number("mean_se", "SE")]

@@ -16,6 +16,7 @@ from analysis.errors import SkippedError
 from analysis.frames import grouped
 from analysis.results import Analysis
 from analysis.tables import text
+from games.social_dilemma.base_games import PUBLISHED
 from games.social_dilemma.evolution import meta_game
 
 of_dilemmas = partial(Analysis, games=("social_dilemma",))
@@ -32,9 +33,7 @@ BASE_GAMES: Mapping[str, str] = {
     "travelers_dilemma": "traveler's dilemma", "trust": "trust game", "stag_hunt": "stag hunt",
     "matching_pennies": "matching pennies", "custom": "custom game",
 }  # fmt: skip
-REFERENCES: Mapping[str, tuple[float, float]] = {
-    "prisoners_dilemma": (1, 2), "public_goods": (1, 1.5), "travelers_dilemma": (2, 5), "trust": (4, 10),
-}  # fmt: skip
+REFERENCES = {name: base.reference for name, base in PUBLISHED.items() if base.reference is not None}
 """Payoffs in equilibrium and under full cooperation, which are normalised to 0 and 1."""
 REPUTATION = ("reputation_first_order", "reputation_higher_order")
 MAX_SEATS = 4
@@ -133,8 +132,8 @@ def normalised(value: float, game: str) -> float | None:
     """Return the value normalised to 0 at the equilibrium payoff and 1 at full cooperation; None without references."""
     if game not in REFERENCES:
         return None
-    low, high = REFERENCES[game]
-    return (value - low) / (high - low)
+    reference = REFERENCES[game]
+    return (value - reference.nash) / (reference.cooperative - reference.nash)
 
 
 def mean_and_se(values: Sequence[float]) -> dict[str, Any]:
@@ -143,11 +142,6 @@ def mean_and_se(values: Sequence[float]) -> dict[str, Any]:
         return {"estimate": None, "se": None, "n": 0}
     se = stdev(values) / len(values) ** 0.5 if len(values) > 1 else None
     return {"estimate": fmean(values), "se": se, "n": len(values)}
-
-
-def over_runs(runs: pd.DataFrame, column: str) -> dict[str, Any]:
-    """Return the mean and standard error of a column over runs."""
-    return mean_and_se(runs[column].dropna().tolist())
 
 
 def over_means(rows: pd.DataFrame, column: str, by: str) -> dict[str, Any]:

@@ -16,30 +16,19 @@ def contest(answers: Sequence[float | None], upper: float, fraction: float = 2 /
         target (None without a valid number), winners (seats from 1), payoffs, fouls (seats from 1), deviations
         (answer / upper; None for a foul).
     """
-    valid = [answer is not None and 0 <= answer <= upper for answer in answers]
-    numbers = [
-        float(answer) for answer, is_valid in zip(answers, valid, strict=True) if is_valid and answer is not None
-    ]
-    target = fraction * fmean(numbers) if numbers else None
-    distances = [
-        abs(answer - target) if is_valid and answer is not None and target is not None else None
-        for answer, is_valid in zip(answers, valid, strict=True)
-    ]
-    closest = min((distance for distance in distances if distance is not None), default=None)
-    winners = [
-        seat
-        for seat, distance in enumerate(distances, start=1)
-        if distance is not None and closest is not None and distance <= closest + TIE_TOLERANCE * upper
-    ]
+    given = [answer if answer is not None and 0 <= answer <= upper else None for answer in answers]
+    numbers = {seat: answer for seat, answer in enumerate(given, start=1) if answer is not None}
+    target = fraction * fmean(numbers.values()) if numbers else None
+    distances = {} if target is None else {seat: abs(answer - target) for seat, answer in numbers.items()}
+    limit = min(distances.values(), default=0) + TIE_TOLERANCE * upper
+    winners = [seat for seat, distance in distances.items() if distance <= limit]
+    seats = range(1, len(answers) + 1)
     return {
         "target": target,
         "winners": winners,
-        "payoffs": [prize / len(winners) if seat in winners else 0.0 for seat in range(1, len(answers) + 1)],
-        "fouls": [seat for seat, is_valid in enumerate(valid, start=1) if not is_valid],
-        "deviations": [
-            answer / upper if is_valid and answer is not None else None
-            for answer, is_valid in zip(answers, valid, strict=True)
-        ],
+        "payoffs": [prize / len(winners) if seat in winners else 0.0 for seat in seats],
+        "fouls": [seat for seat in seats if seat not in numbers],
+        "deviations": [None if answer is None else answer / upper for answer in given],
     }
 
 
@@ -52,11 +41,11 @@ def vickrey(
         final assets by seat, ne_final (final assets when all bid their value), assets_ratio = final / assets,
         payoff_ratio = final / ne_final, deviations = |payoff_ratio - 1|, winner (seat from 1), price, fouls.
     """
-    valid = [bid is not None and 0 <= bid <= assets for bid in bids]
-    winner, price = _winner_and_price([bid if is_valid else None for bid, is_valid in zip(bids, valid, strict=True)])
+    given = [bid if bid is not None and 0 <= bid <= assets else None for bid in bids]
+    winner, price = _winner_and_price(given)
     final = [
-        assets - price + values[seat] if seat == winner else assets - (0 if is_valid else foul_fee)
-        for seat, is_valid in enumerate(valid)
+        assets - price + values[seat] if seat == winner else assets - (foul_fee if bid is None else 0)
+        for seat, bid in enumerate(given)
     ]
     best, second = _winner_and_price(list(values))
     ne_final = [assets - second + values[seat] if seat == best else assets for seat in range(len(values))]
@@ -69,7 +58,7 @@ def vickrey(
         "deviations": [abs(ratio - 1) for ratio in ratios],
         "winner": None if winner is None else winner + 1,
         "price": None if winner is None else price,
-        "fouls": [seat + 1 for seat, is_valid in enumerate(valid) if not is_valid],
+        "fouls": [seat for seat, bid in enumerate(given, start=1) if bid is None],
     }
 
 

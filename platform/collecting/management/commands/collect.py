@@ -176,7 +176,7 @@ class Command(BaseCommand):
     def _document(self, options: dict[str, Any]) -> dict[str, Json]:
         """Return the plan that the options describe."""
         if options["plan"]:
-            document = _read(options["plan"])
+            document = loads(_text_in(options["plan"], f"{options['plan']} cannot be read"))
         elif options["preset"]:
             document = self._published(options)
         else:
@@ -287,23 +287,18 @@ def _json(text: str, option: str, kind: type) -> Any:
 def _settings(text: str) -> dict[str, Json]:
     """Return the settings in a JSON object or in a file."""
     if not text.lstrip().startswith("{"):
-        try:
-            text = Path(text).read_text(encoding="utf-8")
-        except (OSError, ValueError) as error:
-            reason = getattr(error, "strerror", None) or error
-            raise CollectingError(f"--asking must be a JSON object or a readable file: {reason}.") from None
+        text = _text_in(text, "--asking must be a JSON object or a readable file")
     values: dict[str, Json] = _json(text, "--asking", dict)
     if unknown := sorted(values.keys() - SETTINGS):
         raise CollectingError(f"--asking: there is no setting {', '.join(unknown)} in collections.")
     return values
 
 
-def _read(name: str) -> dict[str, Json]:
-    """Return the document in a file."""
+def _text_in(file: str, problem: str) -> str:
     try:
-        return loads(Path(name).read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError) as error:
-        raise CollectingError(f"{name} cannot be read: {getattr(error, 'strerror', None) or error}.") from None
+        return Path(file).read_text(encoding="utf-8")
+    except (OSError, ValueError) as error:
+        raise CollectingError(f"{problem}: {getattr(error, 'strerror', None) or error}.") from None
 
 
 def _dollars(text: str) -> Decimal:

@@ -358,7 +358,6 @@ def _by_seat(key: str, values: Sequence[int]) -> dict[str, Json]:
 
 
 def _by_role(entries: Mapping[str, Any], roles: Mapping[str, Role]) -> dict[Role, Any]:
-    """Return the entries of known bidders, by role."""
     return {roles[name]: value for name, value in entries.items() if name in roles}
 
 

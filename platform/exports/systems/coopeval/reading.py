@@ -354,7 +354,6 @@ def _role(name: str) -> Role:
 
 
 def _label(player: Mapping[str, Any]) -> str:
-    """Return a player's name from its settings."""
     return f"{player['llm']['model']}({player['type'].removesuffix('Agent')})#P{player['player_id']}"
 
 

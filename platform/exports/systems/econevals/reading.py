@@ -18,7 +18,10 @@ from math import isclose, log
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from exports.published import Disagreement, Imported, Unreadable, UnreadableRecord, differing, imported, read_or_said
+from exports.systems.econevals import instances
 from games import registry
 from games.interface import Json, MoveData, Role
 from games.play import Play, configure, replay_moves
@@ -108,9 +111,7 @@ def _scheduling(files: Files) -> Run:
     }
 
     def found(play: Play) -> Iterator[Disagreement]:
-        from exports.systems.econevals import instances
-
-        rng = instances.np.random.RandomState(params["seed"])
+        rng = np.random.RandomState(params["seed"])
         drawn = instances.preferences(rng, workers, *gaps)
         yield from differing(f"preferences from seed {params['seed']}", instance, drawn)
         told: dict[str, Any] = {}
@@ -142,8 +143,6 @@ def _pricing(files: Files) -> Run:
     if params["mu"] != 1 or len({*params["multiplier_list"]}) != 1:
         raise UnreadableRecord("Its demand is noisy, or its mu is not 1.")
     slopes, amplitudes = ([*params[key]] or [0.0] * len(names) for key in ("slopes", "amplitudes"))
-    from exports.systems.econevals import instances
-
     instance = {
         "products": [
             {
@@ -240,8 +239,6 @@ def _procurement(files: Files) -> Run:
     }
 
     def found(play: Play) -> Iterator[Disagreement]:
-        from exports.systems.econevals import instances
-
         drawn = instances.offers(params["seed"], str(config["level"]))
         seed = f"from seed {params['seed']}"
         yield from differing(f"offers {seed}", params["menu"], drawn["offers"])
@@ -282,8 +279,6 @@ def _task_allocation(files: Files) -> Run:
     }
 
     def found(play: Play) -> Iterator[Disagreement]:
-        from exports.systems.econevals import instances
-
         seed, gap = params["seed"], params["worker_productivity_gap"]
         drawn = [instances.tasks(seed, n, params["num_periods"], gap, lowest) for lowest in (1, 0)]
         recorded = {"sizes": sizes, "productivities": params["worker_id_to_productivities"]}
