@@ -44,7 +44,7 @@ READ_BY_PARTICIPANTS = (
     "platform/panels/leaving.py",
     "platform/marketplaces/*/visiting.py",
     "platform/gathering/door.py",
-    "platform/gathering/services.py",
+    "platform/gathering/views.py",
     "platform/helping/services.py",
     "llm_agents/*.py",
     "llm_agents/parsing/*.py",

@@ -173,11 +173,7 @@ def _languages(study: Study) -> tuple[str, ...]:
 
 
 def _language(request: HttpRequest, study: Study) -> str:
-    """Return the language that a visitor has chosen, or else the first of their browser's that the study offers."""
-    offered = _languages(study)
-    preferred = re.findall(r"(?:^|,)\s*([a-z]{2})", request.headers.get("accept-language", "").lower())
-    chosen = [request.POST.get("language", ""), *preferred]
-    return next((code for code in chosen if code in offered), offered[0])
+    return entering.language_for(request, _languages(study), request.POST.get("language", ""))
 
 
 def _refuse_openly(study: Study, earlier: Enrolment | None) -> None:
