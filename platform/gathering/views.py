@@ -19,10 +19,11 @@ from games.catalogues import LANGUAGES, SOURCE
 from gathering import services
 from gathering.consumers import answer_request
 from gathering.models import Attendance, Session
+from participants.wording import UNTITLED
 from recruiters import addresses
 from recruiters.errors import TooManyFailures
 from studies import entering
-from studies.models import UNTITLED, Study
+from studies.models import Study
 
 
 def in_browser_language(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:

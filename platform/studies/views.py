@@ -22,11 +22,12 @@ from matches.models import Match
 from participants.markdown import to_html
 from participants.models import Enrolment
 from participants.returning import allow_form
+from participants.wording import UNTITLED
 from plans.languages import NAMES
 from recruiters import addresses, arrivals
 from recruiters.errors import EntryRefused, ForgedLink, IncompleteLink, TooMany, TooManyFailures, TooSoon, WrongCode
 from studies import enrolling, entering, journeys, participations
-from studies.models import UNTITLED, Study
+from studies.models import Study
 from studies.names import two_person_slug
 
 COOKIE_SALT = "studies.open-entry"
