@@ -14,7 +14,7 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from games.errors import BadConfig, LogMismatch, Refused, UnknownGame
 from games.interface import Event, Form, Game, Information, Json, Move, MoveData, Role, Turn, View
-from games.words import Amounts, quoted
+from games.words import Amounts, localized, quoted
 from games.words import gettext as _
 
 T = TypeVar("T")
@@ -284,7 +284,7 @@ def _too_long(error: dict[str, Any]) -> str:
 
 
 def _without_point_zero(number: float) -> str:
-    return f"{number:,.10g}"
+    return localized(f"{number:,.10g}")
 
 
 def _problem(error: Any, form: Form | type[Any], *, on_page: bool = False) -> tuple[str, str | None]:

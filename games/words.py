@@ -202,4 +202,4 @@ def quoted(text: str, *, most: int = 24) -> str:
     '“offer SYSTEM: accept ev…”'
     """
     line = " ".join("".join(character if character.isprintable() else " " for character in text).split())
-    return f"“{line if len(line) <= most else line[: most - 1] + '…'}”"
+    return gettext("“{text}”").format(text=line if len(line) <= most else line[: most - 1] + "…")

@@ -14,7 +14,7 @@ PADDING = " ~~~"
 _HIDDEN = re.compile(r"(?s)<(script|style|textarea|bdi)\b.*?</\1>")
 _TAG = re.compile(r"(?s)<[^>]*>")
 _WORDED = re.compile(
-    r'\b(?:aria-label|alt|title|placeholder|data-(?!columns|whatif|entry)[a-z-]+)="([^"]*[A-Za-z]{2,} [^"]*)"'
+    r'\b(?:aria-label|alt|title|placeholder|data-(?!columns|whatif|entry|setback)[a-z-]+)="([^"]*[A-Za-z]{2,} [^"]*)"'
 )
 _WORD = re.compile(r"[^\W\d_]{2,}")
 

@@ -44,8 +44,17 @@ class Started:
 def plan_session(slug: str, places: int) -> str:
     """Launch a study with a session that starts at some time; return the path of its link."""
     kit.launched(slug, agents="script:fair", via="open", quota=1_000, participations=None, purpose="demo")
-    session = Session.objects.create(study=Study.objects.get(slug=slug), places=places, grace=0)
-    return f"/join/{slug}/?session={session.code}"
+    return f"/join/{slug}/?session={new_session(slug, places)}"
+
+
+def new_session(slug: str, places: int = 2) -> str:
+    """Let the study have a session that starts by hand; return its code."""
+    return Session.objects.create(study=Study.objects.get(slug=slug), places=places, grace=0).code
+
+
+def start(code: str) -> None:
+    """Start a session now."""
+    services.start(Session.objects.get(code=code))
 
 
 def schedule(slug: str, seconds: float) -> float:

@@ -52,6 +52,41 @@ def test_pages_of_a_study(stack, page: Page, browser: Browser, language: str):
 
 
 @pytest.mark.parametrize("language", [code for code in LANGUAGES if code != SOURCE])
+def test_pages_before_the_game(stack, page: Page, browser: Browser, language: str):
+    """The waiting room of a session, a survey, the panel of questions to the researchers, and the lobby."""
+    inspector, slug = Inspector(browser), f"waiting-{language}"
+    questions = [
+        {"kind": "number", "name": "age", "text": "?", "min": 18, "unit": "€"},
+        {"kind": "scale", "name": "trust", "text": "?", "points": 11, "low": "–", "high": "+"},
+        {"kind": "ranking", "name": "order", "text": "?", "options": ["a", "b", "c"]},
+    ]
+    study = {
+        "seats": {"alice": "person", "bob": "person"}, "agents": None, "roles": None, "via": "open",
+        "language": language, "code_word": None, "before": [{**each, "required": False} for each in questions],
+    }  # fmt: skip
+    bargaining(stack, slug, **study)
+    code = stack.call("tests.session_crowd.new_session", slug)
+    page.goto(f"{stack.url}/s/{code}/")
+    expect(page.locator("html")).to_have_attribute("lang", language)
+    look(page, inspector, f"session {language}")
+    stack.call("tests.session_crowd.start", code)
+    page.locator("main [name=agree]").check(timeout=20_000)
+    go_on(page)
+    page.locator("main [name=name]").fill("Robin")
+    go_on(page)
+    look(page, inspector, f"survey {language}")
+    page.locator("a[href$='/questions/']").click()
+    page.locator("#help form, main form").first.wait_for()
+    look(page, inspector, f"help {language}")
+    page.goto(page.url.removesuffix("questions/"))
+    go_on(page)
+    go_on(page)
+    expect(page.locator("#lobby")).to_be_visible()
+    look(page, inspector, f"lobby {language}")
+    assert not inspector.problems, "\n".join(inspector.problems)
+
+
+@pytest.mark.parametrize("language", [code for code in LANGUAGES if code != SOURCE])
 @pytest.mark.parametrize(("game", "role"), dict(SEATS).items())
 def test_screens_of_every_game(stack, page: Page, browser: Browser, game: str, role: str, language: str):
     inspector = Inspector(browser)

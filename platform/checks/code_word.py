@@ -12,6 +12,7 @@ from participants.models import CODE_WORDS
 _WORD = re.compile(r"\w+")
 EARLY = 1 / 3
 """The share of the text in which the code word is found: further down, it is missed by people who read enough."""
+_OTHERS = {word.casefold() for words in CODE_WORDS.values() for word in words}
 MAX_WORDS = 12
 """Longer answers fail: participants who paste the instructions have not read them."""
 _MARKED = re.compile(r"\s*(?:[#\-+|>`~=\d]|\*(?!\*\w))|\s{4}")
@@ -64,7 +65,7 @@ def matches(typed: str, word: str) -> bool:
     # Some participants put spaces between the letters.
     candidates = [*words, "".join(words)]
     return any(
-        candidate == target_word or (candidate not in CODE_WORDS and _one_letter_apart(candidate, target_word))
+        candidate == target_word or (candidate not in _OTHERS and _one_letter_apart(candidate, target_word))
         for candidate in candidates
     )
 

@@ -14,12 +14,13 @@ from django.utils.translation import gettext as _
 
 from gathering import services
 from gathering.models import Attendance, Session
+from participants.wording import UNTITLED
 from recruiters.arrivals import Arrival
 from recruiters.errors import EntryRefused
 from recruiters.models import LabCode
 from studies import enrolling, times
 from studies.entering import Admitted
-from studies.models import UNTITLED, Study
+from studies.models import Study
 
 COOKIE_SALT = "gathering.browser"
 COOKIE_SECONDS = 24 * 3600

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from math import inf
 
 from games.interface import Chart
-from games.words import number, plain_points
+from games.words import localized, number, plain_points
 from matches.picturing import SeatNames, mark_path_of
 
 WIDTH, HEIGHT = 320, 120
@@ -98,7 +98,7 @@ def draw(chart: Chart, names: SeatNames = ()) -> Drawing:
         top=TOP,
         lines=tuple(lines),
         y_ticks=tuple((place(x_low, value)[1], _short_number(value)) for value in _ticks(y_low, y_high)),
-        x_ticks=tuple((place(value, 0)[0], f"{value:g}") for value in sorted({x_low, middle_x, x_high})),
+        x_ticks=tuple((place(value, 0)[0], localized(f"{value:g}")) for value in sorted({x_low, middle_x, x_high})),
         floor=HEIGHT - BOTTOM,
         beyond=_arrows(far),
         rows=_rows(chart),
@@ -144,12 +144,14 @@ def _ticks(low: float, high: float) -> tuple[float, ...]:
 def _rows(chart: Chart) -> tuple[tuple[str, ...], ...]:
     values = [dict(series.points) for series in chart.series]
     xs = sorted({x for points in values for x in points})
-    return tuple((f"{x:g}", *(plain_points(points[x]) if x in points else "" for points in values)) for x in xs)
+    return tuple(
+        (localized(f"{x:g}"), *(plain_points(points[x]) if x in points else "" for points in values)) for x in xs
+    )
 
 
 def _short_number(value: float) -> str:
     """Return a short tick label: 2500000 → 2.5M."""
     for size, letter in ((1e6, "M"), (1e3, "k")):
         if abs(value) >= size:
-            return f"{value / size:.3g}{letter}"
-    return f"{value:.3g}"
+            return localized(f"{value / size:.3g}") + letter
+    return localized(f"{value:.3g}")

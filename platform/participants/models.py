@@ -16,15 +16,29 @@ from participants.states import ENDED, State
 from uptime.services import has_passed, uptime
 
 CODE_LETTERS = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"
-CODE_WORDS = (
-    "anchor apricot avenue balcony basket beacon blanket bottle bridge button candle canyon carpet castle cedar "
-    "cherry circle copper cotton crystal curtain desert donkey dragon eagle ember falcon feather forest fountain "
-    "garden ginger glacier granite hammer harbor hazel helmet honey island jacket jasmine kettle ladder lantern "
-    "lemon library lizard magnet maple marble meadow mirror monkey mountain needle nutmeg ocean olive orchard "
-    "otter paddle palace panda pebble pencil pepper pigeon pillow planet pocket puzzle rabbit raven ribbon river "
-    "rocket saddle saffron salmon satin shadow silver spider spruce summer sunset table temple thunder tiger "
-    "tulip tunnel turtle velvet violet walnut willow window winter zebra"
-).split()
+CODE_WORDS = {
+    "en": (
+        "anchor apricot avenue balcony basket beacon blanket bottle bridge button candle canyon carpet castle cedar "
+        "cherry circle copper cotton crystal curtain desert donkey dragon eagle ember falcon feather forest fountain "
+        "garden ginger glacier granite hammer harbor hazel helmet honey island jacket jasmine kettle ladder lantern "
+        "lemon library lizard magnet maple marble meadow mirror monkey mountain needle nutmeg ocean olive orchard "
+        "otter paddle palace panda pebble pencil pepper pigeon pillow planet pocket puzzle rabbit raven ribbon river "
+        "rocket saddle saffron salmon satin shadow silver spider spruce summer sunset table temple thunder tiger "
+        "tulip tunnel turtle velvet violet walnut willow window winter zebra"
+    ).split(),
+    "de": (
+        "Anker Balkon Becher Birne Brunnen Diamant Distel Drache Fabrik Falke Fenster Garten Gewitter Hafen Hammer "
+        "Honig Igel Insel Kamel Kerze Kirsche Kompass Koralle Laterne Leiter Magnet Marmor Muschel Nadel Orgel Palme "
+        "Papagei Pinsel Planet Rakete Ring Rubin Sattel Schnee Segel Silber Spiegel Teppich Trompete Tulpe Vulkan "
+        "Walnuss Wolke Zebra Zitrone"
+    ).split(),
+    "es": (
+        "ancla antorcha avellana barco botella caballo camello canela castillo cebra ciruela cometa coral cristal "
+        "delfín desierto diamante espejo farol flauta fuente gaviota girasol hormiga imán isla jardín lagarto limón "
+        "linterna mariposa martillo montaña naranja nieve nube olivo palmera pincel planeta puente río semilla tambor "
+        "tigre tomillo trompeta tulipán violeta volcán"
+    ).split(),
+}
 
 
 def new_token() -> str:
@@ -44,8 +58,8 @@ def new_seed() -> int:
     return secrets.randbelow(2**31)
 
 
-def new_code_word() -> str:
-    return secrets.choice(CODE_WORDS)
+def new_code_word(language: str = SOURCE) -> str:
+    return secrets.choice(CODE_WORDS.get(language, CODE_WORDS[SOURCE]))
 
 
 class Visit(NamedTuple):

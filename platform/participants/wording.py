@@ -7,10 +7,13 @@ from functools import wraps
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
+from django.utils.translation import gettext_lazy as _
 from django.utils.translation import override
 
 from participants.models import Enrolment
 
+UNTITLED = _("A decision study")
+"""What participants read of a study whose plan has no title for them."""
 _MOST = 10_000
 _known: dict[str, str] = {}
 """The language of the enrolment with each token, which never changes."""

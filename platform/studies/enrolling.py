@@ -25,7 +25,7 @@ from lobby.models import Group
 from lobby.signals import group_made
 from matches.models import Match, Seat
 from participants.consent import NO_PLACE_LEFT
-from participants.models import Enrolment, new_token
+from participants.models import Enrolment, new_code_word, new_token
 from participants.services import end_expired, expiry_after
 from participants.signals import consented
 from participants.states import State
@@ -148,6 +148,7 @@ def _made(
         expires_at=expiry_after(version.plan.minutes),
         may_ask=_may_ask(version, seat),
         language=version.language,
+        code_word=new_code_word(version.language),
         **fields,
     )
     placement = Placement(enrolment=enrolment, version=version)

@@ -5,7 +5,8 @@ A doorkeeper is asked about everyone who would begin a new enrolment; those who 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
 from django.http import HttpRequest, HttpResponse
@@ -26,6 +27,12 @@ class Admitted:
 
     tell: Callable[[Enrolment], None] = lambda _enrolment: None
     prepared: Enrolment | None = None
+
+
+def language_for(request: HttpRequest, offered: Collection[str], chosen: str = "") -> str:
+    """Return the language that a visitor has chosen, or else the first of their browser's that is offered."""
+    preferred = re.findall(r"(?:^|,)\s*([a-z]{2})", request.headers.get("accept-language", "").lower())
+    return next((code for code in (chosen, *preferred) if code in offered), next(iter(offered)))
 
 
 Doorkeeper = Callable[[HttpRequest, Study, Arrival], HttpResponse | Admitted | None]

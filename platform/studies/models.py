@@ -22,6 +22,7 @@ from games.interface import Game, Role
 from matches.models import Match
 from opponents.agents import Agent, people_in
 from participants.models import Enrolment, new_seed
+from participants.wording import UNTITLED
 from plans import stages
 from plans.canonical import plan_hash, sha256_of
 from plans.collection import CollectionPlan
@@ -34,9 +35,6 @@ from plans.seats import fitted
 from rights.models import Membership
 from studies.fields import OrderedJSONField
 from studies.frozen import FrozenRows, refuse
-
-UNTITLED = _("A decision study")
-"""What participants read of a study whose plan has no title for them."""
 
 
 class Study(models.Model):

@@ -22,11 +22,12 @@ from matches.models import Match
 from participants.markdown import to_html
 from participants.models import Enrolment
 from participants.returning import allow_form
+from participants.wording import UNTITLED
 from plans.languages import NAMES
 from recruiters import addresses, arrivals
 from recruiters.errors import EntryRefused, ForgedLink, IncompleteLink, TooMany, TooManyFailures, TooSoon, WrongCode
 from studies import enrolling, entering, journeys, participations
-from studies.models import UNTITLED, Study
+from studies.models import Study
 from studies.names import two_person_slug
 
 COOKIE_SALT = "studies.open-entry"
@@ -173,11 +174,7 @@ def _languages(study: Study) -> tuple[str, ...]:
 
 
 def _language(request: HttpRequest, study: Study) -> str:
-    """Return the language that a visitor has chosen, or else the first of their browser's that the study offers."""
-    offered = _languages(study)
-    preferred = re.findall(r"(?:^|,)\s*([a-z]{2})", request.headers.get("accept-language", "").lower())
-    chosen = [request.POST.get("language", ""), *preferred]
-    return next((code for code in chosen if code in offered), offered[0])
+    return entering.language_for(request, _languages(study), request.POST.get("language", ""))
 
 
 def _refuse_openly(study: Study, earlier: Enrolment | None) -> None:

@@ -10,6 +10,7 @@ from checks import code_word
 from games import registry
 from games.examples import cases
 from participants.markdown import to_html
+from participants.models import CODE_WORDS, new_code_word
 
 TEXTS = {
     "plain": "One.\n\nTwo.\n\nThree.",
@@ -71,6 +72,14 @@ def test_other_words_do_not_match(typed):
 
 def test_other_code_word_one_letter_away_does_not_match():
     assert not code_word.matches("paddle", "saddle")
+
+
+@pytest.mark.parametrize("language", ["en", "de", "es"])
+def test_each_language_has_words_of_its_own_that_cannot_be_mistaken(language):
+    assert new_code_word(language) in CODE_WORDS[language]
+    words = [word.casefold() for word in CODE_WORDS[language]]
+    assert len(set(words)) == len(words) >= 50
+    assert all(code_word.matches(word.upper(), word) for word in words)
 
 
 def test_sentence_does_not_interrupt_a_list():

@@ -39,10 +39,10 @@ def in_minutes(number: float):
 
 
 class Person:
-    """Somebody with a browser of their own."""
+    """Somebody with a browser of their own, which prefers a language."""
 
-    def __init__(self, study: Study, query: str = ""):
-        self.client, self.url = Client(), f"{study.get_absolute_url()}{query}"
+    def __init__(self, study: Study, query: str = "", language: str = "en"):
+        self.client, self.url = Client(headers={"accept-language": language}), f"{study.get_absolute_url()}{query}"
 
     def come(self):
         """Open the link, or reload the page."""
@@ -253,6 +253,25 @@ def test_a_session_does_not_end_before_those_admitted_have_begun(study):
     services.sweep()
     session.refresh_from_db()
     assert session.status == "started"
+
+
+def test_people_of_two_languages_wait_and_begin_together_each_in_theirs():
+    study = launched("room", title="Room", agents="script:fair", via="open", language=["en", "de"])
+    session = session_of(study, labels=["PC 1", "PC 2"])
+    ann, ben = Person(study), Person(study, language="de-AT,de;q=0.9")
+    assert "Wo sitzen Sie?" in text_of(ben.come())
+    assert "Where do you sit?" in text_of(ann.come())
+    for number, person in enumerate((ann, ben), start=1):
+        person.url += f"?session={session.code}&seat=PC {number}"
+    assert "You have a place" in text_of(ann.come())
+    assert "Sie haben einen Platz" in text_of(ben.come())
+    services.start(session)
+    prepared = dict(session.attendances.values_list("label", "prepared__language"))
+    assert prepared == {"PC 1": "en", "PC 2": "de"}
+    assert heading_of(ann.begins()) == "Before you begin"
+    assert heading_of(ben.begins()) == "Bevor Sie beginnen"
+    assert Enrolment.objects.count() == 2
+    assert heading_of(Client(headers={"accept-language": "es"}).get("/s/")) == "Unirse a una sesión"
 
 
 def statements(act: Callable[[], object]) -> int:

@@ -18,7 +18,7 @@ from django.utils.translation import get_language
 
 from games.interface import Attempt, Chart, Facts, Said, Table, Talk, Text
 from games.periods import as_number
-from games.words import number
+from games.words import gettext, number
 from matches.charts import draw
 from matches.picturing import SeatNames, mark_path_of
 
@@ -188,12 +188,14 @@ def as_json(data: Any) -> str:
 
 
 _NAME = re.compile(r"\b([A-Za-z]+)_(\d+)\b")
+_OF_GAMES = {"Offer", "Product"}
+"""What games call things that they draw; what researchers name keeps its name."""
 
 
 @register.filter
 def named(text: Any) -> str:
-    """Return text with names as people write them: "Offer_1" → "Offer 1"."""
-    return _NAME.sub(r"\1 \2", str(text))
+    """Return text with names as people write them: "Offer_1" → "Offer 1", in German "Angebot 1"."""
+    return _NAME.sub(lambda name: f"{gettext(name[1]) if name[1] in _OF_GAMES else name[1]} {name[2]}", str(text))
 
 
 @register.filter

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import pytest
+from django.utils.translation import override
 
 from games.interface import Chart, Series
 from matches.charts import BOTTOM, HEIGHT, TOP, draw
+from matches.templatetags.play import named
 
 
 def drawn(*ys: float, **options: bool):
@@ -82,3 +84,9 @@ def test_the_numbers_below_the_chart_are_all_there():
     ys = (8, 9, 99_999, 10)
     assert drawn(*ys, cuts_outliers=True).rows == drawn(*ys).rows
     assert highest_label(drawn(*ys)) == "100k"
+
+
+def test_labels_and_drawn_names_follow_the_page_s_language():
+    with override("de"):
+        assert [label for _y, label in drawn(0, 2.5, 1_250_000).y_ticks][-1] == "1,25M"
+        assert [named(name) for name in ("Offer_1", "Product_2", "Table_3")] == ["Angebot 1", "Produkt 2", "Table 3"]

@@ -198,6 +198,24 @@ async def test_a_page_is_shown_the_match_when_it_connects(person, match):
     assert await in_other_thread(log_of, match) == [(1, "start", "")]
 
 
+async def test_people_of_two_languages_each_get_theirs(person, match):
+    other, german = await in_other_thread(new_match)
+    await Match.objects.filter(pk=german.pk).aupdate(texts={**german.texts, "language": "de"})
+    told = {}
+    async with page(person) as alice, page(other) as anna:
+        for opened in (alice, anna):
+            frame = await opened.frame()
+            await opened.move(answering="1", alice_gain="x", bob_gain="1")
+            refusal = await opened.next()
+            await opened.move(answering="99", **{key: HALF[key] for key in ("alice_gain", "bob_gain")})
+            told[opened] = (frame["html"], str(refusal), (await opened.next())["reason"])
+    assert ["Schlagen Sie" in text for text in (told[alice][0], told[anna][0])] == [False, True]
+    assert "“You get” must be a number, for example 12.5." in told[alice][1]
+    assert "„Sie erhalten“ muss eine Zahl sein, zum Beispiel 12,5." in told[anna][1]
+    assert told[alice][2] == "The game has moved on. This is the current state."
+    assert told[anna][2] == "Das Spiel ist weitergegangen. Dies ist der aktuelle Stand."
+
+
 async def test_a_scripted_reply_arrives_as_exactly_one_frame(person, match):
     async with page(person) as alice:
         await alice.frame()

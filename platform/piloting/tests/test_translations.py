@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
+from django.test import Client
 from django.urls import reverse
 from django.utils import translation
 from django.utils.translation import override, trans_real
@@ -19,7 +20,10 @@ from games.catalogues import LANGUAGES, SOURCE, Message, files, read
 from games.examples import Case, cases
 from games.play import Play, turn_in
 from games.words import translate_with
+from gathering.models import Session
 from matches.screens import render_screen
+from recruiters.arrivals import Arrival
+from studies.enrolling import enrol
 from studies.tests import kit
 from tests.pseudo import Pseudo, untranslated
 from tests.visitors import Visitor, arrived_participant
@@ -114,3 +118,55 @@ def test_pages_of_a_study_are_translated(pseudo, db, monkeypatch):
     own = {"Parley", "· Parley", ":  · Parley", visitor.now().completion_code}
     assert not set(left) - own
     assert all('lang="de"' in page.content.decode() for page in pages)
+
+
+QUESTIONS = [
+    {"kind": kind, "name": kind, "text": "⟦?⟧", **more}
+    for kind, more in {
+        "single": {"options": ["⟦a⟧", "⟦b⟧"], "required": False},
+        "multiple": {"options": ["⟦a⟧", "⟦b⟧"], "required": False},
+        "ranking": {"options": ["⟦a⟧", "⟦b⟧"], "required": False},
+        "scale": {"low": "⟦low⟧", "high": "⟦high⟧", "required": False},
+        "matrix": {"rows": [{"name": "one", "text": "⟦1⟧"}], "options": ["⟦a⟧", "⟦b⟧"], "required": False},
+        "slider": {"min": 0, "max": 10, "required": False},
+        "date": {"required": False},
+        "long": {"required": False},
+        "number": {"min": 18, "unit": "⟦€⟧"},
+    }.items()
+]
+
+
+def test_waiting_surveys_and_questions_to_the_researchers_are_translated(pseudo, db, monkeypatch):
+    """Own words: the study's title and questions, seats, and the site's name."""
+    monkeypatch.setattr(texts, "lacks", lambda game, code: "")
+    monkeypatch.setattr(texts, "read", lambda game, name: "⟦rules⟧")
+    study = kit.contest(language="de", before=QUESTIONS, asking=True)
+    session = Session.objects.create(study=study, places=1, labels=["⟦PC⟧", "⟦PC 2⟧"])
+    first, second = (Client(headers={"accept-language": "de"}) for _person in range(2))
+    link = f"{study.get_absolute_url()}?session={session.code}&seat="
+    pages = [first.get("/s/"), first.get("/s/?code=XXXXXX", follow=True), first.get(f"/s/{session.code}/")]
+    pages += [first.get(f"{link}⟦PC⟧"), second.get(f"{link}⟦PC 2⟧"), first.get(f"/s/{session.code}/?taken=⟦PC⟧")]
+    token = session.attendances.get(label="⟦PC 2⟧").token
+    pages.append(second.post(f"/s/wait/{token}/"))
+    session.delete()
+    visitor = Visitor(enrol(study, Arrival("open", worker="", proof=""), language="de"))
+    visitor.send(agree="yes")
+    visitor.send(name="Robin")
+    pages += [
+        visitor.see(),
+        visitor.refused(),
+        visitor.refused(question_number="x"),
+        visitor.refused(question_number="1"),
+    ]
+    visitor.send(question_number="20")
+    while visitor.now().step["kind"] != "lobby":
+        visitor.send()
+    pages.append(visitor.see())
+    asked = f"{visitor.url}questions/"
+    pages += [
+        visitor.client.get(asked),
+        visitor.client.post(asked, {"text": ""}),
+        visitor.client.post(asked, {"text": "⟦?⟧"}),
+    ]
+    left = [text for page in pages for text in untranslated(page.content.decode())]
+    assert not {text for text in left if not re.fullmatch(r"[ ·:]*Parley|\d\d:\d\d UTC", text)}
