@@ -121,6 +121,7 @@ def pytest_collection_finish() -> None:
     """Freeze the imported modules and collected tests, so that the garbage collector does not scan them again."""
     gc.collect()
     gc.freeze()
+    gc.set_threshold(50_000, 20, 20)
 
 
 def pytest_sessionstart() -> None:
@@ -240,17 +241,22 @@ def database(db: None) -> str:
     return KIND
 
 
-def made_once(make: Callable[[], Any], *, scope: str = "module") -> Any:
-    """Return a fixture with what `make` writes to the database, once for all tests of the scope.
+def made_once(make: Callable[[Path], Any], *, scope: str = "module", rows: bool = True) -> Any:
+    """Return a fixture with what `make` writes to the database and to a new folder, once for all tests of the scope.
 
-    A test's own changes are undone after it. Not beside tests that commit.
+    Args:
+        rows: whether the rows stay for the tests, whose own changes are undone; not beside tests that commit.
     """
 
     @pytest.fixture(scope=scope)
-    def made(django_db_setup: None, django_db_blocker: Any) -> Iterator[Any]:
+    def made(django_db_setup: None, django_db_blocker: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
         with django_db_blocker.unblock(), transaction.atomic():
-            yield make()
+            result = make(tmp_path_factory.mktemp("made"))
+            if rows:
+                yield result
             transaction.set_rollback(True)
+        if not rows:
+            yield result
 
     return made
 

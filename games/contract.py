@@ -641,6 +641,9 @@ def _alike(case: Case, role: Role, true: Play, shadow: Play, secret: str, *, rev
                 seed = rng.random()
                 moves = script_answer(true, role, script, seed), script_answer(shadow, role, script, seed)
                 require(moves[0] == moves[1], f"script {script} as {role} uses hidden information: {secret}")
+        if role in true.waiting_for():
+            refusals = _refusals(true, role), _refusals(shadow, role)
+            require(refusals[0] == refusals[1], f"{role} is refused differently, but must not know: {secret}")
         if true.over:
             return
         mover = rng.choice(true.waiting_for())
@@ -663,6 +666,18 @@ def _alike(case: Case, role: Role, true: Play, shadow: Play, secret: str, *, rev
         ]
         require(notices[0] == notices[1], f"{role} gets different notices, but must not know: {secret}")
         true, shadow = next_true, next_shadow
+
+
+def _refusals(play: Play, role: Role) -> list[str]:
+    """Return how moves are refused that are empty, too low or too high; "" for those that are not."""
+    move, found = play.game.default(play.state, role), list[str]()
+    for wrong in ({}, *_with_numbers_replaced(move, -1), *_with_numbers_replaced(move, 1e9)):
+        try:
+            submit(play, role, wrong)
+            found.append("")
+        except Refused as refusal:
+            found.append(f"{refusal.field}: {refusal}")
+    return found
 
 
 def _steps(before: Play, mover: Role, move: MoveData, after: Play) -> list[tuple[Play, Role, MoveData, Play]]:

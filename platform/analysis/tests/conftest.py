@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
+from conftest import made_once
 
 GAMES = (
     "bargaining", "beauty_contest", "duopoly", "english_auction", "item_auction", "negotiation", "patience",
@@ -13,17 +14,14 @@ GAMES = (
 )  # fmt: skip
 
 
-@pytest.fixture(scope="session")
-def people(tmp_path_factory, django_db_setup, django_db_blocker) -> Iterator[Path]:
-    """Yield a dataset of the sample study with its first eleven people; nine of them are in the dataset."""
-    from django.db import transaction
-
+def sample_people(folder: Path) -> Path:
+    """Write a dataset of the sample study with its first eleven people; nine of them are in the dataset."""
     from analysis.tests.worlds import export_people
 
-    with django_db_blocker.unblock(), transaction.atomic():
-        folder = export_people(tmp_path_factory.mktemp("people") / "people")
-        transaction.set_rollback(True)
-    yield folder
+    return export_people(folder / "people")
+
+
+people = made_once(sample_people, scope="session", rows=False)
 
 
 @pytest.fixture(scope="session")

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from conftest import made_once
 from erasing.services import ERASED, erase
 from exports.dataset import export
 from exports.tests import building
@@ -24,10 +25,9 @@ pytestmark = pytest.mark.django_db
 HOME = "I live at 5 Elm Street in Ghent"
 
 
-@pytest.fixture
-def study() -> Study:
-    """A study with one match, in whose chat its participant Maria reveals who they are, and another repeats it."""
-    study = building.new_study(chat={"to": "both"}, quiz=False)
+def talked(_folder: Path) -> Study:
+    """Return a study with one match, in whose chat Maria reveals who they are, and another player repeats it."""
+    study = building.new_study(slug="chatting", chat={"to": "both"}, quiz=False)
     person = building.consent(building.arrive(study, worker="A1FIRSTWORKER"), name="Maria")
     building.read_instructions(person)
     match = building.match_of(person)
@@ -42,6 +42,9 @@ def study() -> Study:
         chat.write(match_id=match.pk, sender=sender, text=text, to=to, key=str(number), enrolment_id=own)
     building.play(person)
     return study
+
+
+study = made_once(talked)
 
 
 def rows(folder: Path) -> list[dict[str, str]]:

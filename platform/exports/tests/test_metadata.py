@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from conftest import made_once
 from exports.dataset import export
 from exports.forms import PublicationForm
 from exports.metadata.creators import Creator, creators_of
@@ -29,9 +30,8 @@ PUBLISHED = {
 }
 
 
-@pytest.fixture
-def dataset(db, tmp_path) -> Path:
-    """A dataset of a study that one person completed, with one recorded model call by the opponent."""
+def with_a_model(folder: Path) -> Path:
+    """Write a dataset of a study that one person completed, with one recorded model call by the opponent."""
     study = building.new_study()
     person = building.complete(study, worker="A1WORKER", messages=["hello"])
     match = person.seats.get().match
@@ -43,9 +43,18 @@ def dataset(db, tmp_path) -> Path:
     building.Call.objects.update(**calls)
     building.Call.objects.exclude(record__problem=None).update(outcome=building.Call.Outcome.RULE_BREAK)
     Publication.objects.create(study=study, **PUBLISHED)
-    export(study, tmp_path / "d")
-    assert verify(tmp_path / "d") == []
-    return tmp_path / "d"
+    export(study, folder / "d")
+    assert verify(folder / "d") == []
+    return folder / "d"
+
+
+exported = made_once(with_a_model, rows=False)
+
+
+@pytest.fixture
+def dataset(exported: Path, tmp_path: Path) -> Path:
+    """A copy of that dataset, which a test may change."""
+    return Path(shutil.copytree(exported, tmp_path / "d"))
 
 
 def read(dataset: Path, name: str):

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections import Counter
+from pathlib import Path
 from random import Random
 
 import pytest
 
+from conftest import made_once
 from exports.dataset import export
 from exports.tests import building
 from exports.tests.test_dataset import header, rows
@@ -85,14 +88,16 @@ def completed(study, worker, *, age):
     return person
 
 
-@pytest.fixture
-def folder(tmp_path):
+def stakes(folder: Path) -> Path:
     study = kit.launched("stakes", plan=plan())
     completed(study, "A1", age=60)
     completed(study, "A2", age=20)
     building.consent(building.arrive(study, worker="A3"))
-    export(study, tmp_path / "d")
-    return tmp_path / "d"
+    export(study, folder / "d")
+    return folder / "d"
+
+
+folder = made_once(stakes, rows=False)
 
 
 def test_factors_are_columns_of_cells_people_matches_and_seats(folder):
@@ -179,7 +184,8 @@ def test_conditions_and_answers_in_each_pass_are_columns(folder):
     assert float(old["seconds_page_old"]) >= 0 and young["seconds_page_old"] == ""
 
 
-def test_the_plan_is_in_the_dataset_and_verified(folder):
+def test_the_plan_is_in_the_dataset_and_verified(folder, tmp_path):
+    folder = Path(shutil.copytree(folder, tmp_path / "d"))
     (version,) = json.loads((folder / "versions.json").read_text())
     assert version_hash(version["content"]) == version["sha256"] and version["games"]["bargaining"] > 0
     text = (folder / "plan-v1.yaml").read_text()

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
+from conftest import made_once
 from exports.dataset import export
 from exports.tests import building
 from exports.tests.test_dataset import rows
@@ -59,24 +62,23 @@ class TestManySeats:
         assert any(table in difference for difference in verify(tmp_path / "d"))
 
 
+def three_people(_folder: Path) -> Study:
+    """Return a study with a person who did everything correctly, one who failed the quiz, one whose match was ended."""
+    study = building.new_study(slug="three")
+    building.complete(study, worker="T1", name="Maria")
+    failed = building.read_instructions(building.consent(building.arrive(study, worker="T2"), name="Lee"))
+    building.play(failed)
+    building.answer_quiz(failed, correctly=False)
+    unfinished = building.read_instructions(building.consent(building.arrive(study, worker="T3"), name="Kim"))
+    services.abandon_match(match_id=building.match_of(unfinished).pk, reason="timed_out", role="alice")
+    return study
+
+
+study = made_once(three_people)
+
+
 @pytest.mark.django_db
 class TestExcluded:
-    @pytest.fixture
-    def study(self) -> Study:
-        """A study with one person who did everything correctly, one who failed the quiz, one whose match was ended."""
-        study = building.new_study()
-        building.complete(study, worker="A1", name="Maria")
-        failed = building.arrive(study, worker="A2")
-        building.consent(failed, name="Lee")
-        building.read_instructions(failed)
-        building.play(failed)
-        building.answer_quiz(failed, correctly=False)
-        unfinished = building.arrive(study, worker="A3")
-        building.consent(unfinished, name="Kim")
-        building.read_instructions(unfinished)
-        services.abandon_match(match_id=building.match_of(unfinished).pk, reason="timed_out", role="alice")
-        return study
-
     def test_excluded_data_are_included_only_on_request_and_flagged(self, study, tmp_path):
         export(study, tmp_path / "usual")
         export(study, tmp_path / "all", excluded=True)

@@ -1,11 +1,13 @@
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from conftest import made_once
 
 
-def demo_studies() -> None:
+def demo_studies(_folder: Path) -> None:
     from showcase.demo import create_demo  # apps are not loaded yet when this file is
 
     create_demo()

@@ -40,7 +40,7 @@ def made(make: Any, **options: Any) -> None:
         pass
 
 
-group_sample = made_once(lambda: made(making.group_study), scope="class")
+group_sample = made_once(lambda _folder: made(making.group_study), scope="class")
 
 
 def endings(slug: str) -> Counter[str]:
