@@ -51,9 +51,6 @@ def add_call(match: Match, *, ago: timedelta = timedelta(), **columns) -> Call:
     )
 
 
-# ---- contents ----------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("tallied", [False, True])
 def test_each_participant_is_counted_once_tallied_or_not(tallied):
     study = building.new_study(quota=10)
@@ -229,9 +226,6 @@ def test_refreshed_part_has_no_inline_script_or_style(client, boss):
     assert "<script" not in html and " style=" not in html and " onclick=" not in html
 
 
-# ---- actions ------------------------------------------------------------------------------------
-
-
 def test_paused_study_admits_no_one_and_resumes_as_launched(client, boss):
     study = building.new_study()
     study.draft |= {"minutes": 7}
@@ -311,9 +305,6 @@ def test_matches_of_other_studies_cannot_be_ended(client, boss):
         assert client.post(url("end_match", study), {"match": key, "reason": "x"}).status_code == 404
     match.refresh_from_db()
     assert match.status == "live"
-
-
-# ---- access ---------------------------------------------------------------------------------------------
 
 
 ACTIONS = ["pause", "resume", "end_match"]

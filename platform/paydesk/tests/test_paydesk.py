@@ -68,9 +68,6 @@ def act(client: Client, study: Study, name: str, *rows: LedgerRow, note: str = "
     return client.post(path(study, "do"), posted, follow=True)
 
 
-# ---- reading ---------------------------------------------------------------------------------------
-
-
 def test_sums_and_rows_are_shown_with_the_rule_and_the_numbers(client, study, owner, standin: StandIn):
     finished("A1", study=SLUG)
     page = client.get(path(study)).content.decode()
@@ -120,9 +117,6 @@ def test_only_editors_of_an_account_spend_its_money(client, study, owner, standi
     give(account, user=owner, role=Role.EDITOR, by=None)
     assert "Approve: one payment." in message_of(act(client, study, "approve", base))
     assert states(base) == ["approved"]
-
-
-# ---- confirming ---------------------------------------------------------------------------
 
 
 def test_the_confirmation_page_shows_people_amounts_fees_and_balance(client, study, owner, standin: StandIn):
@@ -217,9 +211,6 @@ def test_rows_of_another_study_cannot_be_changed(client, study, owner, standin: 
     assert client.get(path(study, "row", base.uid)).status_code == 404
 
 
-# ---- dry run ---------------------------------------------------------------------------------------
-
-
 def test_a_dry_run_shows_each_result_and_moves_no_money(client, study, owner, standin: StandIn):
     rows = {worker: finished(worker, study=SLUG)[0] for worker in ("A1", "A2", "A3")}
     standin.statuses |= {"A2": "working", "A3": "somebody_else"}
@@ -241,9 +232,6 @@ def test_a_dry_run_reports_a_recruiter_that_does_not_answer(client, study, owner
     standin.misbehave("refused", "assignment_status")
     page = client.post(path(study, "try"), {"state": "due", "rows": [base.pk]})
     assert page.context["results"][0].verdict == "waits" and "did not answer" in page.content.decode()
-
-
-# ---- by hand, and failures ------------------------------------------------------------------
 
 
 def test_lab_participants_are_approved_marked_as_paid_and_made_due_again(client, study, owner):
@@ -308,9 +296,6 @@ def test_pay_from_an_outside_experiment_is_marked_and_cannot_be_approved(client,
     assert "None of these" in message_of(act(client, study, "approve", base))
 
 
-# ---- the accounting export ------------------------------------------------------------------------
-
-
 def test_the_export_has_every_row_and_no_worker(client, study, owner, standin: StandIn):
     standin.refuses = "=HYPERLINK(1) for worker A1SECRET"
     base, _bonus = finished("A1SECRET", study=SLUG)
@@ -351,8 +336,6 @@ def test_errors_in_the_books_are_shown_at_once(client, study, owner):
     assert "The accounts don't balance" in client.get(path(study)).content.decode()
     LedgerRow.objects.filter(pk=base.pk).update(state="due")
 
-
-# ---- rejecting -------------------------------------------------------------------------------------
 
 REASON = "All answers were typed within a second and have nothing to do with the questions."
 

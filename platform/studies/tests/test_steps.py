@@ -51,9 +51,6 @@ def store_call(match: Match, answering: int, **record) -> None:
     Call.objects.filter(pk=Call.objects.latest("pk").pk).update(answering=answering, cost=Decimal("0.0021"))
 
 
-# ---- stepping through a match ----------------------------------------------------------------------------
-
-
 def test_steps_can_be_browsed(client, match):
     last = match.events.count()
     assert "Step 1 of" in page_of(client, match), "a finished match opens at its first step"
@@ -104,9 +101,6 @@ def test_long_match_costs_no_more_than_a_short_one(client, boss):
     assert len(for_long) == len(for_short)
     assert len(re.findall(r'id="event-\d+"', page)) == 40
     assert "asked at 5<" not in page
-
-
-# ---- what the roles saw ----------------------------------------------------------------------------------
 
 
 def test_roles_are_shown_their_own_screens(client, match):
@@ -170,9 +164,6 @@ def test_unknown_role_has_no_screen(client, match):
     assert "game has no such role" in screen(client, match, 2, "after", "nobody").content.decode()
 
 
-# ---- model calls -----------------------------------------------------------------------------------------
-
-
 def test_move_lists_exactly_its_calls(client, match):
     store_call(
         match,
@@ -218,9 +209,6 @@ def test_timings_and_how_answers_appear_are_shown(client, match):
     assert "12.5 s" in page
     for phrase in ["asked", "shown", "answered", "answers appear as they are typed, after a delay of at least 3 s"]:
         assert phrase in page
-
-
-# ---- permissions -----------------------------------------------------------------------------------------
 
 
 def test_transcript_shows_no_identity(client, match):
