@@ -54,7 +54,6 @@ from recruiters.otree import signed_vars
 from showcase import tour
 from studies import presets
 from studies.enrolling import HELD, enrol
-from studies.launching import version_of
 from studies.models import Placement, Study
 from studies.tests import kit
 from surveys.steps import answers_of
@@ -163,12 +162,6 @@ def finish_enrolment(slug: str, recruiter: str, worker: str) -> str:
 def monitor_path(slug: str) -> str:
     """Return the path of the study's monitor."""
     return reverse("monitoring:page", args=[Study.objects.get(slug=slug).pk])
-
-
-def watch_path(slug: str) -> str:
-    """Return the path of the page on which a researcher watches the study's only match."""
-    match = Match.objects.get(seats__enrolment__placement__version__study__slug=slug)
-    return reverse("admin:matches_match_watch", args=[match.pk])
 
 
 def lab_code(slug: str) -> str:
@@ -387,11 +380,6 @@ def superuser_session() -> str:
     return client.cookies["sessionid"].value
 
 
-def latest_plan(slug: str) -> dict[str, Any]:
-    """Return the plan of the study's latest version."""
-    return Study.objects.get(slug=slug).versions.order_by("-number")[0].document
-
-
 def await_failed_attempts(number: int, *, patience: float = 120) -> None:
     """Wait until at least this many attempts to send the latest result to oTree have failed."""
     _await_delivery(lambda delivery: delivery.attempts >= number and delivery.problem != "", patience)
@@ -434,17 +422,6 @@ def export_dataset(slug: str, folder: str, formats: list[str]) -> str:
     """Export the study's dataset; return its folder."""
     export(Study.objects.get(slug=slug), Path(folder), formats)
     return folder
-
-
-def lineups_of(slug: str) -> dict[str, dict[str, Any]]:
-    """Return the agent or person in each seat, by the levels of the cell, as the study would be launched."""
-    study = Study.objects.get(slug=slug)
-    return {cell.title: dict(cell.seats) for cell in version_of(study).planned_cells()}
-
-
-def collection_content(slug: str) -> dict[str, Any]:
-    """Return a collection's frozen content."""
-    return dict(Collection.objects.get(slug=slug).content)
 
 
 def study_pages(slug: str, names: list[str]) -> dict[str, str]:

@@ -5,24 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from django.test import Client
-
 _empty_forms: dict[str, dict[str, Any]] = {}
 
 
 def form_data(response: Any, **changes: Any) -> dict[str, Any]:
     """Return the data of the form on a page, with some fields changed; None removes a field."""
     return _changed(_values(response.context["adminform"].form), changes)
-
-
-def new_form_data(client: Client, address: str, **changes: Any) -> dict[str, Any]:
-    """Return the data of the form for a new object at `address`, with some fields changed.
-
-    The page is fetched once for all tests, as an empty form is the same for every user.
-    """
-    if address not in _empty_forms:
-        _empty_forms[address] = _values(client.get(address).context["adminform"].form)
-    return _changed(_empty_forms[address], changes)
 
 
 def _values(form: Iterable[Any]) -> dict[str, Any]:

@@ -42,9 +42,6 @@ def page_of(study: Study) -> str:
     return reverse("admin:studies_study_change", args=[study.pk])
 
 
-# ---- spending caps ---------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("script", "consequence"), [("", "participants are paid"), ("fair", "The scripted player “fair” moves instead")]
 )
@@ -79,8 +76,6 @@ def test_match_shows_that_its_cap_was_reached(client, boss):
     assert "The match has cost $1.2500; its limit is $1.00." in client.get(address).content.decode()
 
 
-# ---- what models are sent --------------------------------------------------------------------------------
-
 JUDGE = "You are a retired judge called {{ role }}."
 
 
@@ -106,9 +101,6 @@ def test_prompts_are_shown_only_to_members(client):
     assert client.get(address).status_code == 404
     give(study, user=member, role=Role.VIEWER, by=None)
     assert client.get(address).status_code == 200
-
-
-# ---- running ---------------------------------------------------------------------------------------------
 
 
 def test_launch_and_try_the_link(client, boss):
@@ -233,9 +225,6 @@ def test_only_drafts_without_participants_can_be_deleted(client, boss):
     assert list(Study.objects.all()) == [launched_study]
 
 
-# ---- monitoring ------------------------------------------------------------------------------------------
-
-
 def test_transcript_escapes_text_and_shows_calls(client, boss):
     study = building.new_study()
     person = building.complete(study, worker="A1WORKER", messages=["<script>alert(1)</script>"])
@@ -298,9 +287,6 @@ def test_study_pages_have_breadcrumbs_to_study_and_list(client, boss, name):
     assert breadcrumb_urls(client.get(reverse(name, args=[study.pk]))) == [ADD.removesuffix("add/"), page_of(study)]
 
 
-# ---- export ----------------------------------------------------------------------------------------------
-
-
 def test_dataset_is_created_and_downloaded_from_study_page(client, boss, tmp_path):
     study = building.new_study()
     building.complete(study, worker="A1WORKER", messages=["=1+1"])
@@ -316,9 +302,6 @@ def test_dataset_is_created_and_downloaded_from_study_page(client, boss, tmp_pat
     zipfile.ZipFile(io.BytesIO(b"".join(response.streaming_content))).extractall(tmp_path)
     (folder,) = tmp_path.iterdir()
     assert verify(folder) == []
-
-
-# ---- rights ----------------------------------------------------------------------------------------------
 
 
 def test_viewer_sees_no_actions_and_no_codes(client):

@@ -77,9 +77,6 @@ class Participant:
         page.get_by_role("radio").first.wait_for()
 
 
-# ---- programs --------------------------------------------------------------------------------------------
-
-
 class FormFillingAgent(Participant):
     """An agent that sets fields and clicks centres, like most browser agents; the stand-in model writes the message."""
 
@@ -157,9 +154,6 @@ class HumanImitator(Participant):
     def read(self) -> None:
         word_count = len(self.page.locator("main").inner_text().split())
         self.page.wait_for_timeout(word_count / WORDS_PER_MINUTE * 60_000)
-
-
-# ---- people ----------------------------------------------------------------------------------------------
 
 
 class TypingPerson(HumanImitator):

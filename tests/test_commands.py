@@ -83,9 +83,6 @@ def assert_refused(process: subprocess.CompletedProcess[str], *reasons: str) -> 
         assert reason in process.stderr
 
 
-# ---- simulate ----------------------------------------------------------------------------------
-
-
 @pytest.mark.slow
 def test_each_json_line_is_a_complete_match(manage):
     config = json.dumps({"money": 100, "rounds": None})
@@ -194,9 +191,6 @@ def test_error_is_one_line_in_a_separate_process(manage):
     assert_refused(manage("simulate", "bargaining", "--config", '{"money": NaN}', "--json"), "NaN is not JSON")
 
 
-# ---- replay ------------------------------------------------------------------------------------
-
-
 def test_replay_reports_how_a_match_ended(manage_here, write_file):
     process = manage_here(
         "replay", write_file({"game": "bargaining", "config": {}, "seed": 1, "moves": MOVES}), "--json"
@@ -258,9 +252,6 @@ def test_invalid_replays_are_explained(manage_here, write_file, content, reasons
 
 def test_missing_file_is_named(manage_here, tmp_path):
     assert_refused(manage_here("replay", str(tmp_path / "none.json"), "--json"), "none.json", "No such file")
-
-
-# ---- show --------------------------------------------------------------------------------------
 
 
 def test_prompt_shows_what_a_model_would_be_sent_in_every_process(manage, manage_here, write_file):

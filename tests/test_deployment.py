@@ -172,9 +172,6 @@ def test_foreign_hosts_are_refused_and_other_ports_work(tmp_path):
     assert "Traceback" not in process.stderr and "evil" not in process.stderr
 
 
-# ---- the wrapper and the manual --------------------------------------------------------------------------
-
-
 def parley(file: Path, *arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
     environment = {name: value for name, value in os.environ.items() if name in ("PATH", "HOME", "LANG")}
     return subprocess.run(
@@ -256,9 +253,6 @@ def test_documented_services_fit_default_connection_limit():
     assert 2 * 2 * web + 2 * worker + collector <= 97 - 5
     manual = HANDBOOK.read_text()
     assert f"**{web}**" in manual and f"**{worker}**" in manual and f"**{collector}**" in manual
-
-
-# ---- logs and errors ---------------------------------------------------------------------------------------
 
 
 @pytest.mark.slow

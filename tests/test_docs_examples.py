@@ -142,9 +142,6 @@ def test_documented_labels_exist_on_pages():
     assert missing == [], "no page shows these any more:\n" + "\n".join(missing)
 
 
-# ---- page by page ------------------------------------------------------------------------------------
-
-
 @pytest.fixture(scope="session")
 def reader_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a copy of Parley's folder with its own database, a launched study and a dataset."""

@@ -54,9 +54,6 @@ def game_of(document: dict[str, Any]) -> dict[str, Any]:
     return next(stage for stage in document["journey"] if stage["stage"] == "game")
 
 
-# ---- from nothing to a tested link -----------------------------------------------------------------------
-
-
 class Hand:
     """A mouse and a keyboard, which count every click: a field to type in, a menu and the choice in it, a dialog."""
 
@@ -138,9 +135,6 @@ def test_two_by_two_with_two_opponents_takes_25_clicks(stack, page: Page, record
     assert len(check(document).cells) == 8 and set(document["factors"]) == {"opponent", "rounds", "wording"}
     assert game_of(document)["config"]["rounds"] == {"by": "rounds"}
     assert game_of(document)["seats"] == {"alice": "person", "bob": {"by": "opponent"}}
-
-
-# ---- varying ---------------------------------------------------------------------------------------------
 
 
 @pytest.mark.slow
@@ -354,9 +348,6 @@ def test_parameters_come_from_published_rows_and_stop_doing_so(stack, desk: Page
     expect(desk.locator("[data-faults]")).to_be_empty()
 
 
-# ---- nothing is lost -------------------------------------------------------------------------------------
-
-
 def test_two_editors_keep_what_both_changed(stack, desk: Page, browser: Browser):
     begin(desk)
     address = desk.url.split("#")[0]
@@ -413,9 +404,6 @@ def test_leaving_with_unsaved_changes_asks(desk: Page):
     desk.close(run_before_unload=True)
     desk.wait_for_event("dialog") if not dialogs else None
     assert dialogs == ["beforeunload"]
-
-
-# ---- for everyone ----------------------------------------------------------------------------------------
 
 
 @pytest.mark.slow

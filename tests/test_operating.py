@@ -37,9 +37,6 @@ def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Machine:
     return trial
 
 
-# ---- units and nginx -------------------------------------------------------------------------------------
-
-
 @needs_systemd
 def test_installed_units_are_valid(machine: Machine):
     for copy in files.copies(machine, nginx=False):
@@ -82,9 +79,6 @@ def test_sockets_allowed_by_nginx_are_stated(machine: Machine):
     assert "384 open pages per" in (CODE / "deploy/nginx.conf").read_text() and "384" in HANDBOOK.read_text()
 
 
-# ---- settings --------------------------------------------------------------------------------------------
-
-
 def test_settings_are_filled_in_and_kept(machine: Machine):
     text = environment.fill("# why\nA=1\nB=\n#C=\n", {"B": "x y", "D": "4"})
     assert text == "# why\nA=1\nB=x y\n#C=\nD=4\n"
@@ -106,9 +100,6 @@ def test_commands_refuse_without_settings(tmp_path: Path, command: list[str]):
         [PARLEY, *command], env={"PATH": "/usr/bin:/bin", "PARLEY_ROOT": str(tmp_path)}, capture_output=True, text=True
     )
     assert process.returncode == 1 and process.stderr.startswith("parley: ") and "Traceback" not in process.stderr
-
-
-# ---- backups ---------------------------------------------------------------------------------------------
 
 
 def statement(machine: Machine, *sql: str) -> list[tuple[object, ...]]:

@@ -112,9 +112,6 @@ def experiment(program: Path, stack, tmp_path_factory: pytest.TempPathFactory) -
         server.stop()
 
 
-# ---- a participant's path ---------------------------------------------------------------------------------
-
-
 def start_participant(browser: Browser, link: str) -> Page:
     """Enter through the session-wide link and answer the survey before the game."""
     page = browser.new_context().new_page()
@@ -167,9 +164,6 @@ def finish(page: Page) -> None:
 
 def moves(rows: list[dict[str, str]]) -> list[tuple[str, Any]]:
     return [(row["turn_role"], json.loads(row["move"])) for row in rows]
-
-
-# ---- tests -----------------------------------------------------------------------------------------------
 
 
 def test_two_participants_play_in_parley_and_return(browser, stack, experiment, tmp_path):

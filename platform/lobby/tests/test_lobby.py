@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from threading import Thread
+from functools import partial
 
 import pytest
-from django.db import connection
 from django.test import Client
 from django.utils import timezone
 
@@ -19,6 +18,7 @@ from participants import services as people
 from participants.models import Enrolment
 from participants.services import expiry_after
 from participants.states import State
+from studies.tests.kit import at_once
 
 pytestmark = [pytest.mark.services, pytest.mark.django_db(transaction=True)]
 CONTEST_SEATS = {"p1": "person", "p2": "person", "p3": "person", "p4": "person", "p5": "rational"}
@@ -88,7 +88,7 @@ def make_absent(enrolment: Enrolment) -> None:
 
 
 class TestGroups:
-    def test_match_of_four_and_a_script_starts_at_the_fourth_arrival(self):
+    def test_fourth_arrival_starts_a_match_of_four_and_a_script_each_with_their_own_seat_and_quiz(self):
         enrolments = arrive_at_lobby(3)
         assert refreshed_states(enrolments) == [State.WAITING] * 3
         enrolments += arrive_at_lobby(1)
@@ -97,10 +97,6 @@ class TestGroups:
         assert sorted(Seat.objects.filter(match=match).values_list("role", "agent")) == [
             ("p1", ""), ("p2", ""), ("p3", ""), ("p4", ""), ("p5", "script:rational"),
         ]  # fmt: skip
-
-    def test_each_participant_has_their_own_seat_and_quiz(self):
-        enrolments = arrive_at_lobby(4)
-        refreshed_states(enrolments)
         for enrolment in enrolments:
             seat = Seat.objects.get(enrolment=enrolment)
             assert enrolment.position == seat.step == 1
@@ -129,20 +125,14 @@ class TestPresence:
         others += arrive_at_lobby(1)
         assert refreshed_states([absent, *others]) == [State.WAITING, *[State.PLAYING] * 4]
 
-    def test_returning_participant_keeps_the_place_and_completes_the_group(self):
+    @pytest.mark.parametrize("returns", [load_page, lambda absent: answer_request(absent.token)])
+    def test_returning_or_polling_participant_keeps_the_place_and_completes_the_group(self, returns):
         absent, *others = arrive_at_lobby(3)
         make_absent(absent)
         others += arrive_at_lobby(1)
-        load_page(absent)
+        returns(absent)
         assert refreshed_states([absent, *others]) == [State.PLAYING] * 4
         assert Place.objects.filter(enrolment=absent).count() == 1
-
-    def test_polling_page_counts_as_present(self):
-        absent, *others = arrive_at_lobby(3)
-        make_absent(absent)
-        others += arrive_at_lobby(1)
-        assert answer_request(absent.token) == {"type": "begin"}
-        assert refreshed_states([absent, *others]) == [State.PLAYING] * 4
 
     def test_withdrawn_participant_leaves_the_lobby_at_once(self):
         leaver, *others = arrive_at_lobby(3)
@@ -241,18 +231,7 @@ def test_page_shows_who_is_present_and_how_many_are_missing(client: Client):
 
 def test_simultaneous_arrivals_join_one_group_each(transactional_db: None):
     enrolments = [waiting_enrolment(role=f"p{number % 4 + 1}") for number in range(16)]
-
-    def load(enrolment: Enrolment) -> None:
-        try:
-            people.show_step(enrolment_id=enrolment.pk)
-        finally:
-            connection.close()
-
-    threads = [Thread(target=load, args=[enrolment]) for enrolment in enrolments]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    at_once([partial(people.show_step, enrolment_id=enrolment.pk) for enrolment in enrolments])
     services.sweep()
     assert refreshed_states(enrolments) == [State.PLAYING] * 16
     assert Group.objects.count() == Match.objects.count() == 4

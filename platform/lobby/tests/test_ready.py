@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from functools import partial
 from random import Random
-from threading import Thread
 
 import pytest
-from django.db import connection
 from django.test import Client
 from django.utils import timezone
 
@@ -27,6 +26,7 @@ from matches.models import Match, Seat
 from participants import services as people
 from participants.models import Enrolment
 from participants.states import State
+from studies.tests.kit import at_once
 
 pytestmark = [pytest.mark.services, pytest.mark.django_db(transaction=True)]
 SECONDS = 20
@@ -227,22 +227,8 @@ def test_press_and_end_of_time_at_the_same_moment_agree(transactional_db: None):
         press(*enrolments[1:])
         group = place(enrolments[0]).group_id
         Group.objects.filter(pk=group).update(until=timezone.now())
-
-        def run(action, *args) -> None:
-            try:
-                action(*args)
-            finally:
-                connection.close()
-
-        threads = [
-            Thread(target=run, args=(say_ready, enrolments[0].token, group)),
-            Thread(target=run, args=(services.sweep,)),
-            Thread(target=run, args=(answer_request, enrolments[1].token)),
-        ]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
+        pressing = partial(say_ready, enrolments[0].token, group)
+        at_once([pressing, services.sweep, partial(answer_request, enrolments[1].token)])
         states = refreshed_states(enrolments)
         assert len(set(states)) == 1
         opened = Match.objects.filter(seats__enrolment=enrolments[0]).count()

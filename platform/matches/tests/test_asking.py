@@ -13,6 +13,7 @@ from django.db import OperationalError
 from llm_agents.standins import Failure, OpenAIStandIn
 from matches import agents, services
 from matches.models import Event, Match
+from matches.tests.kit import opened
 from matches.writers import Writers
 from opponents.endpoints import MEMORY, Memory, refresh_if_old
 from opponents.models import Call, Endpoint
@@ -26,15 +27,8 @@ OFFER = {"alice_gain": 6000, "bob_gain": 4000}
 
 def match_with(model: str, **settings) -> Match:
     """Open a bargaining match between a script and a model, at the model's turn."""
-    match = services.open_match(
-        game="bargaining",
-        config={},
-        players={
-            "alice": services.Player(agent="script:fair", delay=1000),
-            "bob": services.Player(agent=model, settings=AgentSettings(**{"limit_seconds": 30, **settings})),
-        },
-        seed=1,
-    )
+    bob = services.Player(agent=model, settings=AgentSettings(**{"limit_seconds": 30, **settings}))
+    match = opened({"alice": services.Player(agent="script:fair", delay=1000), "bob": bob})
     services.submit_move(match_id=match.pk, role="alice", move=OFFER, answering=1)
     return match
 
@@ -57,16 +51,9 @@ def test_only_the_played_call_is_marked_as_played(monkeypatch):
 def test_model_with_a_sealed_move_is_not_asked_again(monkeypatch):
     with OpenAIStandIn(['{"answer": 20}']) as standin:
         use_standin(monkeypatch, standin)
-        match = services.open_match(
-            game="beauty_contest",
-            config={"players": 3},
-            players={
-                "p1": services.Player(agent="openai:stand-in"),
-                "p2": services.Player(agent="script:rational", delay=1000),
-                "p3": services.Player(agent="script:rational", delay=1000),
-            },
-            seed=1,
-        )
+        waits = services.Player(agent="script:rational", delay=1000)
+        players = {"p1": "openai:stand-in", "p2": waits, "p3": waits}
+        match = opened(players, game="beauty_contest", config={"players": 3})
         turn = match.open_turns()["p1"].answering
         for _duplicate_task in range(2):
             agents.answer_turn(match_uid=match.uid, role="p1", answering=turn)

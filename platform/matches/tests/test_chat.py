@@ -16,6 +16,7 @@ from matches.errors import Stale
 from matches.models import ChatLine, Match, Seat
 from matches.step import current_frame
 from matches.sweeps import requeue_waiting
+from matches.tests.kit import opened
 from matches.tests.test_groups import new_participant
 from opponents.agents import Agent
 from opponents.models import Call, Reservation
@@ -41,21 +42,11 @@ def open_match(
     *, people: int = 3, programs: int = 0, agent: str = "openai:stand-in", told: str = "seats", **settings: object
 ) -> Match:
     """Open a contest whose players chat: people in the first seats, then models, which type at once."""
-    roles = [f"p{number}" for number in range(1, people + programs + 1)]
-    players = {
-        role: services.Player(enrolment=new_participant(), step=0)
-        if number < people
-        else services.Player(agent=agent, settings=AgentSettings(limit_seconds=30, retries=0))
-        for number, role in enumerate(roles)
-    }
+    model = services.Player(agent=agent, settings=AgentSettings(limit_seconds=30, retries=0))
+    players = {f"p{n}": new_participant() if n <= people else model for n in range(1, people + programs + 1)}
     planned = Chat.model_validate({"models": {"typing": 0}, **settings})
-    return services.open_match(
-        game="beauty_contest",
-        config={"players": len(roles), "runs": 2},
-        players=players,
-        seed=1,
-        timers={"chat": frozen(planned, {"talker": MODEL}), "told": {"others": told}},
-    )
+    timers = {"chat": frozen(planned, {"talker": MODEL}), "told": {"others": told}}
+    return opened(players, game="beauty_contest", config={"players": len(players), "runs": 2}, timers=timers)
 
 
 def write(match: Match, sender: str, text: str, *, to: str = "", key: str = "") -> ChatLine:

@@ -5,20 +5,21 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from datetime import timedelta
+from functools import partial
 
 import pytest
-from django.db import connection
 from django.utils import timezone
 
 from games.errors import Refused
 from matches import agents, announce, asking, leases, services, sweeps
 from matches.errors import Stale
 from matches.models import Event, Lease, Match
+from matches.tests.kit import opened
 from matches.turns import OpenTurn
 from participants import services as people
 from participants.models import Enrolment
-from participants.services import expiry_after
 from participants.states import State
+from studies.tests import kit
 
 pytestmark = [pytest.mark.services, pytest.mark.both, pytest.mark.django_db(transaction=True)]
 
@@ -26,35 +27,12 @@ OFFER = {"alice_gain": 6000, "bob_gain": 4000}
 
 
 def new_match(agent: str = "script:fair", delay: float = 0) -> Match:
-    person = Enrolment.objects.create(steps=[{"kind": "match"}], expires_at=expiry_after(60))
-    return services.open_match(
-        game="bargaining",
-        config={},
-        players={"alice": services.Player(enrolment=person, step=0), "bob": services.Player(agent=agent, delay=delay)},
-        seed=1,
-    )
+    return opened({"alice": "person", "bob": services.Player(agent=agent, delay=delay)})
 
 
 def at_once(count: int, function) -> list:
     """Run `function(i)` in `count` threads that start together; return results and exceptions."""
-    barrier = threading.Barrier(count)
-    results: list = [None] * count
-
-    def run(i: int) -> None:
-        barrier.wait()
-        try:
-            results[i] = function(i)
-        except Exception as error:  # noqa: BLE001  (the test checks the results)
-            results[i] = error
-        finally:
-            connection.close()
-
-    threads = [threading.Thread(target=run, args=(i,)) for i in range(count)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    return results
+    return kit.at_once([partial(function, i) for i in range(count)], Exception)
 
 
 @pytest.fixture(autouse=True)

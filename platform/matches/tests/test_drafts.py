@@ -51,9 +51,6 @@ def texts_shown(chunks: list[str]) -> list[str | None]:
     return texts
 
 
-# ---- parsing -----------------------------------------------------------------------------------
-
-
 @settings(deadline=None, max_examples=examples(300))
 @given(st.data(), MESSAGES, OTHER_FIELDS, OTHER_FIELDS, PROSE, PROSE, st.booleans(), st.sampled_from([None, 1]))
 def test_any_message_grows_from_start_to_end(
@@ -152,9 +149,6 @@ def test_long_message_is_cut_and_parsed_in_linear_time():
 def test_the_fields_of_free_text(game, config, field_names):
     play, _events = games.play.start(games.play.configure(registry.get(game), config), 1)
     assert text_fields(play.forms(play.waiting_for()[0])) == field_names
-
-
-# ---- sending ------------------------------------------------------------------------------
 
 
 class SentMessages(list[dict[str, Any]]):

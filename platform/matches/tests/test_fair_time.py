@@ -26,6 +26,7 @@ from uptime import services as uptime
 START = datetime(2026, 11, 23, 12, tzinfo=UTC)
 STANDIN = Agent(spec="script:rational").frozen()
 ROLES = ("p1", "p2", "p3", "p4")
+REST = ROLES[:3]
 
 
 class Table:
@@ -193,10 +194,9 @@ class TestOurOutages:
         table = seat_people(absence=20)
         table.pass_time(10)
         table.pass_time(40, served=False)
-        table.pass_time(60, calling=("p1", "p2", "p3"))
-        for role in ("p1", "p2", "p3"):
-            table.answer(role)
-        table.pass_time(150, calling=("p1", "p2", "p3"))
+        table.pass_time(60, calling=REST)
+        table.play_round(*REST)
+        table.pass_time(150, calling=REST)
         assert table.states() == [State.OUR_OUTAGE] * 4
         assert table.match.ending == State.OUR_OUTAGE
 
@@ -215,9 +215,8 @@ class TestOurOutages:
 class TestAbsence:
     def test_the_match_waits_for_someone_who_has_lost_the_connection(self, seat_people):
         table = seat_people()
-        for role in ("p1", "p2", "p3"):
-            table.answer(role)
-        table.pass_time(100, calling=("p1", "p2", "p3"))
+        table.play_round(*REST)
+        table.pass_time(100, calling=REST)
         assert table.is_live
         assert table.countdowns() == [20]
         assert table.frame("p4")["absence_left"] == 20
@@ -235,24 +234,22 @@ class TestAbsence:
     @pytest.mark.slow
     def test_the_budget_is_for_the_whole_match(self, seat_people):
         table = seat_people(absence=30)
-        rest = ("p1", "p2", "p3")
-        for role in rest:
-            table.answer(role)
-        table.pass_time(25, calling=rest)
+        table.play_round(*REST)
+        table.pass_time(25, calling=REST)
         table.call("p4")
         table.answer("p4")
         assert table.frame("p4")["absence_left"] == 5
-        table.play_round(*rest)
-        table.pass_time(80, calling=rest)
+        table.play_round(*REST)
+        table.pass_time(80, calling=REST)
         assert table.is_live
-        table.pass_time(90, calling=rest)
+        table.pass_time(90, calling=REST)
         assert table.state("p4") == State.DROPPED_OUT
 
     @pytest.mark.slow
     def test_absence_while_others_are_asked_costs_nothing(self, seat_people):
         table = seat_people()
         table.answer("p4")
-        table.pass_time(50, calling=("p1", "p2", "p3"))
+        table.pass_time(50, calling=REST)
         assert table.countdowns() == []
         table.call("p4")
         assert table.frame("p4")["absence_left"] == 120
@@ -272,8 +269,7 @@ class TestAbsence:
 
     def test_someone_who_merely_does_not_answer_gets_no_budget(self, seat_people):
         table = seat_people()
-        for role in ("p1", "p2", "p3"):
-            table.answer(role)
+        table.play_round(*REST)
         table.pass_time(70)
         assert table.state("p4") == State.TIMED_OUT
 
@@ -315,9 +311,8 @@ class TestReturning:
     def table(self, seat_people) -> Table:
         """Leave p4's seat to an agent because p4 has lost the connection."""
         table = seat_people(on_timeout="agent", standin=STANDIN, absence=30)
-        for role in ("p1", "p2", "p3"):
-            table.answer(role)
-        table.pass_time(70, calling=("p1", "p2", "p3"))
+        table.play_round(*REST)
+        table.pass_time(70, calling=REST)
         assert table.match.open_turns()["p4"].by_agent
         return table
 
@@ -345,7 +340,7 @@ class TestReturning:
     def test_who_never_comes_back_was_replaced(self, table):
         table.play_round()
         for _round in range(3):
-            table.play_round("p1", "p2", "p3")
+            table.play_round(*REST)
         assert table.match.status == Match.Status.FINISHED
         assert table.state("p4") == State.REPLACED
         assert Seat.objects.get(match=table.match, role="p4").left_at == START + timedelta(seconds=65)
@@ -383,21 +378,18 @@ class TestReturning:
     @pytest.mark.slow
     def test_without_returning_the_seat_is_gone_at_once(self, seat_people):
         table = seat_people(on_timeout="agent", standin=STANDIN, absence=30, returns=False)
-        for role in ("p1", "p2", "p3"):
-            table.answer(role)
-        table.pass_time(70, calling=("p1", "p2", "p3"))
+        table.play_round(*REST)
+        table.pass_time(70, calling=REST)
         assert table.state("p4") == State.REPLACED
         assert not table.call("p4")
 
     @pytest.mark.slow
     def test_who_lost_the_connection_plays_again_once_the_page_calls_though_the_clock_moved(self, seat_people):
-        table, others = seat_people(on_timeout="default", absence=20), ("p1", "p2", "p3")
+        table = seat_people(on_timeout="default", absence=20)
         for _round in range(2):
-            for role in others:
-                table.answer(role)
-            table.pass_time(table.second + 70, calling=others)
+            table.play_round(*REST)
+            table.pass_time(table.second + 70, calling=REST)
         assert table.movers("p4") == ["clock", "clock", "clock"]
         table.call("p4")
-        for role in others:
-            table.answer(role)
+        table.play_round(*REST)
         assert "p4" in table.match.open_turns()

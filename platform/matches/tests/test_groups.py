@@ -13,11 +13,11 @@ from django.utils import timezone
 import games.play
 from matches import announce, screens, services, sweeps
 from matches.models import Event, Match, Seat
+from matches.tests.kit import opened, participant
 from matches.turns import dump
 from opponents.agents import Agent
 from participants import services as people
 from participants.models import Enrolment
-from participants.services import expiry_after
 from participants.states import State
 
 pytestmark = pytest.mark.django_db
@@ -25,26 +25,14 @@ STANDIN = Agent(spec="script:rational").frozen()
 
 
 def new_participant() -> Enrolment:
-    steps = [{"kind": "match", "game": "beauty_contest"}]
-    return Enrolment.objects.create(steps=steps, expires_at=expiry_after(60), state=State.PLAYING)
+    return participant(steps=[{"kind": "match", "game": "beauty_contest"}])
 
 
 def open_contest(*, seats: int = 4, people: int = 3, runs: int = 4, **timers: object) -> Match:
     """Open a contest with participants in the first seats and scripts in the others."""
-    roles = [f"p{number}" for number in range(1, seats + 1)]
-    players = {
-        role: services.Player(enrolment=new_participant(), step=0)
-        if number < people
-        else services.Player(agent="script:rational")
-        for number, role in enumerate(roles)
-    }
-    return services.open_match(
-        game="beauty_contest",
-        config={"players": seats, "runs": runs},
-        players=players,
-        seed=1,
-        timers={"extension_seconds": 0, **timers},
-    )
+    players = {f"p{n}": new_participant() if n <= people else "script:rational" for n in range(1, seats + 1)}
+    config = {"players": seats, "runs": runs}
+    return opened(players, game="beauty_contest", config=config, timers={"extension_seconds": 0, **timers})
 
 
 def person_in(match: Match, role: str) -> Enrolment:
@@ -120,20 +108,14 @@ class TestPageMessages:
         assert "77.25" not in str(message)
         assert message["news"]["awaited"] == "Waiting for Player 1 and Player 3. This page updates automatically."
 
-    def test_a_reloaded_page_shows_the_same_marks(self):
+    def test_a_reloaded_page_shows_the_same_marks_and_who_is_awaited(self):
         match = open_contest(seats=3)
         answer(match, "p2", 77.25)
         match.refresh_from_db()
-        html = screens.frame(match, "p1")["html"]
-        assert 'data-seat="p2" data-mark="answered"' in html
-        assert 'data-seat="p3" data-mark="asked"' in html
-        assert "77.25" not in html
-
-    def test_waiting_participants_see_who_is_awaited(self):
-        match = open_contest(seats=3)
-        answer(match, "p2")
-        match.refresh_from_db()
         own_screen, other_screen = (screens.frame(match, role)["html"] for role in ("p2", "p1"))
+        assert 'data-seat="p2" data-mark="answered"' in other_screen
+        assert 'data-seat="p3" data-mark="asked"' in other_screen
+        assert "77.25" not in other_screen
         assert "Waiting for Player 1 and Player 3." in own_screen
         assert "You have answered." in own_screen and "Choose a number" not in own_screen
         assert "Choose a number" in other_screen
@@ -205,16 +187,13 @@ class TestDefault:
     def match(self) -> Match:
         return open_contest(on_timeout="default")
 
-    def test_clock_moves_for_silent_participants(self, match: Match):
+    def test_clock_moves_for_silent_participants_and_at_once_after_two_missed_turns(self, match: Match):
         finish_round(match, ["p1", "p2"])
         expire_turns(match)
         assert movers(match, "p3") == ["clock"]
         assert set(match.open_turns()) == {"p1", "p2", "p3", "p4"}
-
-    def test_after_two_missed_turns_the_clock_answers_at_once(self, match: Match):
-        for _round in range(2):
-            finish_round(match, ["p1", "p2"])
-            expire_turns(match)
+        finish_round(match, ["p1", "p2"])
+        expire_turns(match)
         finish_round(match, ["p1", "p2"])
         assert movers(match, "p3") == ["clock"] * 4
         assert "p3" not in match.open_turns()
@@ -262,18 +241,14 @@ class TestAgent:
     def match(self) -> Match:
         return open_contest(on_timeout="agent", standin=STANDIN, returns=False)
 
-    def test_agent_takes_a_silent_participants_seat(self, match: Match):
+    def test_agent_takes_a_silent_participants_seat_which_is_flagged_and_the_others_finish(self, match: Match):
         finish_round(match, ["p1", "p2"])
         expire_turns(match)
         assert person_in(match, "p3").state == State.REPLACED
         assert match.open_turns()["p3"].by_agent
-        answer(match, "p3")
-        assert movers(match, "p3") == ["script:rational"]
-
-    def test_the_others_finish_and_only_the_replaced_seat_is_flagged(self, match: Match):
-        finish_round(match, ["p1", "p2"])
-        expire_turns(match)
+        assert 'data-note="program"' in screens.frame(match, "p1")["html"]
         finish_round(match, [])
+        assert movers(match, "p3") == ["script:rational"]
         for _round in range(3):
             finish_round(match, ["p1", "p2"])
         assert match.status == Match.Status.FINISHED
@@ -286,11 +261,6 @@ class TestAgent:
         match.refresh_from_db()
         assert person_in(match, "p3").state == State.WITHDREW
         assert match.people() == {"p1", "p2"}
-
-    def test_the_page_shows_the_others_that_a_program_plays_there(self, match: Match):
-        finish_round(match, ["p1", "p2"])
-        expire_turns(match)
-        assert 'data-note="program"' in screens.frame(match, "p1")["html"]
 
     def test_a_single_participant_among_agents_is_not_replaced(self):
         match = open_contest(people=1, on_timeout="agent", standin=STANDIN)
@@ -307,11 +277,9 @@ def test_the_log_of_a_match_with_a_replaced_participant_replays(django_capture_o
 
 
 def test_first_turn_of_a_large_auction_has_triple_time():
-    players = {"p1": services.Player(enrolment=new_participant(), step=0), "p2": services.Player(agent="openai:m")}
     config = {"players": 2, "items": [{"name": "A", "start_price": 10}], "order": "listed", "tie_break": "first_seat"}
-    match = services.open_match(
-        game="item_auction", config=config, players=players, seed=1, timers={"turn_seconds": 60}
-    )
+    players = {"p1": "person", "p2": "openai:m"}
+    match = opened(players, game="item_auction", config=config, timers={"turn_seconds": 60})
 
     def seconds() -> float:
         turn = match.open_turns()["p1"]

@@ -12,26 +12,15 @@ from django.utils import timezone, translation
 from games.play import replay_events
 from matches import channels, forms, intake, screens, services
 from matches.models import Event, Match, Seat
-from participants.models import Enrolment
-from participants.services import expiry_after
-from participants.states import State
+from matches.tests.kit import opened
 
 pytestmark = pytest.mark.django_db
 
 
 def seat(**config) -> Seat:
     """Return a participant's seat in a contest up to 100, against an agent that no worker runs."""
-    person = Enrolment.objects.create(steps=[{"kind": "match"}], expires_at=expiry_after(60), state=State.PLAYING)
-    match = services.open_match(
-        game="beauty_contest",
-        config={"players": 2, **config},
-        players={
-            "p1": services.Player(enrolment=person, step=0),
-            "p2": services.Player(agent="script:random", delay=9),
-        },
-        seed=1,
-    )
-    return Seat.objects.get(match=match, role="p1")
+    players = {"p1": "person", "p2": services.Player(agent="script:random", delay=9)}
+    return opened(players, game="beauty_contest", config={"players": 2, **config}).seats.get(role="p1")
 
 
 def moves() -> int:
@@ -49,16 +38,13 @@ def test_move_with_warning_needs_confirmation():
     assert moves() == 0
     assert intake.handle_move(p1_seat, posted_fields(answer="150", **{forms.CONFIRMED: "yes"}))["type"] == "taken"
     assert Event.objects.get(kind="move").data["move"] == {"answer": 150.0}
+    assert intake.handle_move(seat(people_may_foul=True), posted_fields(answer="50"))["type"] == "taken"
 
 
 def test_page_refuses_moves_that_must_not_be_sent():
     p1_seat = seat(people_may_foul=False)
     outcome = intake.handle_move(p1_seat, posted_fields(answer="150", **{forms.CONFIRMED: "yes"}))
     assert outcome["type"] == "refused" and moves() == 0
-
-
-def test_move_without_warning_is_sent_at_once():
-    assert intake.handle_move(seat(people_may_foul=True), posted_fields(answer="50"))["type"] == "taken"
 
 
 def test_page_without_script_asks_and_keeps_entries():
@@ -73,10 +59,9 @@ def test_page_without_script_asks_and_keeps_entries():
 
 
 def test_page_without_script_confirms_a_button_that_chose_none():
-    person = Enrolment.objects.create(steps=[{"kind": "match"}], expires_at=expiry_after(60), state=State.PLAYING)
-    players = {"p1": services.Player(enrolment=person, step=0), "p2": services.Player(agent="script:rational", delay=9)}
-    match = services.open_match(game="english_auction", config={"players": 2}, players=players, seed=1)
-    p1_seat, question = Seat.objects.get(match=match, role="p1"), str(match.open_turns()["p1"].answering)
+    players = {"p1": "person", "p2": services.Player(agent="script:rational", delay=9)}
+    match = opened(players, game="english_auction", config={"players": 2})
+    p1_seat, question = match.seats.get(role="p1"), str(match.open_turns()["p1"].answering)
     posted = {"answering": question, "!form": "bid", "bid!none": "true"}
     outcome = intake.handle_move(p1_seat, posted)
     assert (outcome["type"], outcome["button"]) == ("warning", "Drop out for good")
@@ -89,14 +74,8 @@ def test_page_without_script_confirms_a_button_that_chose_none():
 
 def seller_seat() -> Seat:
     """Return the seat of a participant who names a price."""
-    person = Enrolment.objects.create(steps=[{"kind": "match"}], expires_at=expiry_after(60), state=State.PLAYING)
-    players = {
-        "alice": services.Player(enrolment=person, step=0),
-        "bob": services.Player(agent="script:random", delay=9),
-    }
-    return Seat.objects.get(
-        match=services.open_match(game="negotiation", config={}, players=players, seed=1), role="alice"
-    )
+    players = {"alice": "person", "bob": services.Player(agent="script:random", delay=9)}
+    return opened(players, game="negotiation").seats.get(role="alice")
 
 
 def price(typed: str, **fields: str) -> dict[str, str]:
@@ -199,14 +178,8 @@ def test_what_was_tried_is_recorded_as_numbers_of_the_forms_own_controls(posted,
 
 def two_seats() -> tuple[Seat, Seat]:
     """Return the seats of two participants in a contest of two runs."""
-    people = [
-        Enrolment.objects.create(steps=[{"kind": "match"}], expires_at=expiry_after(60), state=State.PLAYING)
-        for _number in range(2)
-    ]
-    players = {f"p{number}": services.Player(enrolment=one, step=0) for number, one in enumerate(people, start=1)}
-    config = {"players": 2, "runs": 2}
-    match = services.open_match(game="beauty_contest", config=config, players=players, seed=1)
-    first, second = Seat.objects.filter(match=match).order_by("role")
+    match = opened({"p1": "person", "p2": "person"}, game="beauty_contest", config={"players": 2, "runs": 2})
+    first, second = match.seats.order_by("role")
     return first, second
 
 

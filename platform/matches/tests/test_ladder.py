@@ -10,10 +10,10 @@ import pytest
 from llm_agents.standins.server import AnthropicStandIn, Failure, Hang, Malformed, OpenAIStandIn
 from matches import agents, services
 from matches.models import Match
+from matches.tests.kit import opened
 from opponents.agents import counted_movers
 from opponents.models import Call
 from participants.models import Enrolment
-from participants.services import expiry_after
 from participants.states import State
 from plans.asking import AgentSettings
 from studies.tests.kit import use_standin
@@ -37,16 +37,8 @@ MISBEHAVIOURS = {
 
 def waiting(**settings) -> Match:
     """Open a match in which a participant has made an offer to the model `openai:m`."""
-    person = Enrolment.objects.create(steps=[{"kind": "match"}], expires_at=expiry_after(60))
-    match = services.open_match(
-        game="bargaining",
-        config={},
-        players={
-            "alice": services.Player(enrolment=person, step=0),
-            "bob": services.Player(agent="openai:m", settings=AgentSettings(**{**QUICK, **settings})),
-        },
-        seed=1,
-    )
+    bob = services.Player(agent="openai:m", settings=AgentSettings(**{**QUICK, **settings}))
+    match = opened({"alice": "person", "bob": bob})
     offer = {"alice_gain": 6000, "bob_gain": 4000}
     services.submit_move(match_id=match.pk, role="alice", move=offer, answering=match.open_turns()["alice"].answering)
     match.refresh_from_db()

@@ -25,11 +25,10 @@ from llm_agents.standins.player import answer
 from llm_agents.standins.protocols import text_of
 from matches import agents, forms, services
 from matches.models import Match
+from matches.tests.kit import opened, participant
 from matches.tests.test_consumer import Page, connections_closed, in_other_thread, page
 from opponents.models import Call
 from participants.models import Enrolment
-from participants.services import expiry_after
-from participants.states import State
 from plans.asking import AgentSettings
 from studies.tests import kit
 
@@ -123,18 +122,9 @@ def seated(game: str, protocol: str) -> tuple[Enrolment, Match, str, str]:
         appears="typed", persona=PERSONA, strategy="chain_of_thought", script=registry.get(game).default_script,
         tries_after_first=2, retries=3, call_seconds=60, limit_seconds=300,
     )  # fmt: skip
-    person = Enrolment.objects.create(steps=[{"kind": "match"}], expires_at=expiry_after(60), state=State.PLAYING)
-    match = services.open_match(
-        game=game,
-        config=config,
-        players={
-            model_role: services.Player(agent=f"{protocol}:m", settings=settings),
-            person_role: services.Player(enrolment=person, step=0),
-            **{role: services.Player(agent="script:random") for role in other_roles},
-        },
-        seed=3,
-    )
-    return person, match, person_role, model_role
+    person, model = participant(), services.Player(agent=f"{protocol}:m", settings=settings)
+    players = {model_role: model, person_role: person, **dict.fromkeys(other_roles, "script:random")}
+    return person, opened(players, game=game, config=config, seed=3), person_role, model_role
 
 
 def visible_to(play: Play, match: Match, role: str) -> str:

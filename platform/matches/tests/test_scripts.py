@@ -10,8 +10,7 @@ from games.errors import Refused
 from matches import agents, announce, services
 from matches.errors import Stale
 from matches.models import Event, Match
-from participants.models import Enrolment
-from participants.services import expiry_after
+from matches.tests.kit import opened
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("scripts_at_once")]
 
@@ -35,10 +34,8 @@ def announced(monkeypatch) -> list[dict]:
 
 
 def open_match(agent: str = "script:fair", *, delay: float = 0, **options) -> Match:
-    person = Enrolment.objects.create(steps=[{"kind": "match"}], expires_at=expiry_after(60))
     bob = services.Player(agent=agent, delay=delay)
-    players = {"alice": services.Player(enrolment=person, step=0), "bob": bob}
-    return services.open_match(game="bargaining", config={"rounds": 50}, players=players, seed=1, **options)
+    return opened({"alice": "person", "bob": bob}, config={"rounds": 50}, **options)
 
 
 def offer(match: Match, move: dict | None = None) -> services.MoveResult:

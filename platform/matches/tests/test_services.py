@@ -13,9 +13,9 @@ from games.errors import Refused
 from matches import services, sweeps
 from matches.errors import Stale
 from matches.models import Event, Match
+from matches.tests.kit import opened
 from matches.turns import OpenTurn, dump
 from participants.models import Enrolment
-from participants.services import expiry_after
 from participants.states import State
 
 pytestmark = pytest.mark.django_db
@@ -24,19 +24,14 @@ OFFER = {"alice_gain": 6000, "bob_gain": 4000}
 
 
 @pytest.fixture
-def person() -> Enrolment:
-    return Enrolment.objects.create(steps=[{"kind": "match"}], expires_at=expiry_after(60), state=State.PLAYING)
+def match() -> Match:
+    """Open a match between a participant as alice and an agent as bob that no worker runs."""
+    return opened()
 
 
 @pytest.fixture
-def match(person: Enrolment) -> Match:
-    """Open a match between a participant as alice and an agent as bob that no worker runs."""
-    return services.open_match(
-        game="bargaining",
-        config={},
-        players={"alice": services.Player(enrolment=person, step=0), "bob": services.Player(agent="script:fair")},
-        seed=1,
-    )
+def person(match: Match) -> Enrolment:
+    return Enrolment.objects.get()
 
 
 def open_turn(match: Match) -> OpenTurn:
@@ -62,25 +57,18 @@ def log_of(match: Match) -> list[tuple[int, str]]:
     return list(Event.objects.filter(match=match).order_by("number").values_list("number", "kind"))
 
 
-def test_a_match_begins_with_its_start_and_one_open_turn(match):
+def test_a_move_is_logged_with_when_it_was_asked_for_and_opens_the_others_turn_once(match):
     assert log_of(match) == [(1, "start")]
-    turn = open_turn(match)
-    assert (turn.role, turn.answering, turn.by_agent) == ("alice", 1, False)
-
-
-def test_a_move_is_logged_and_opens_the_others_turn(match):
+    first = open_turn(match)
+    assert (first.role, first.answering, first.by_agent) == ("alice", 1, False)
     submit(match, "alice", OFFER)
+    with pytest.raises(Stale):
+        submit(match, "alice", OFFER, answering=1)
     assert log_of(match) == [(1, "start"), (2, "move")]
     turn = open_turn(match)
     assert (turn.role, turn.answering, turn.by_agent) == ("bob", 2, True)
-
-
-def test_a_move_records_when_its_question_was_asked(match):
-    opened_at = open_turn(match).opened_at
-    submit(match, "alice", OFFER)
     move = Event.objects.get(match=match, kind="move")
-    assert move.asked_at == opened_at
-    assert move.at >= opened_at
+    assert move.asked_at == first.opened_at <= move.at
 
 
 def test_agreement_ends_the_match_with_payoffs_and_metrics(match):
@@ -93,6 +81,8 @@ def test_agreement_ends_the_match_with_payoffs_and_metrics(match):
     assert match.open_turns() == {}
     assert match.deadline is None
     assert match.requeue_at is None
+    with pytest.raises(Stale, match="over"):
+        submit(match, "alice", OFFER, answering=1)
 
 
 @pytest.mark.parametrize(
@@ -120,20 +110,6 @@ def test_a_bad_move_is_refused_and_changes_nothing(match, role, move, answering,
     assert open_turn(match).role == "alice"
 
 
-def test_the_same_move_twice_is_one_move(match):
-    submit(match, "alice", OFFER, answering=1)
-    with pytest.raises(Stale):
-        submit(match, "alice", OFFER, answering=1)
-    assert log_of(match) == [(1, "start"), (2, "move")]
-
-
-def test_a_move_after_the_end_is_refused(match):
-    submit(match, "alice", OFFER)
-    submit(match, "bob", {"decision": "accept"})
-    with pytest.raises(Stale, match="over"):
-        submit(match, "alice", OFFER, answering=1)
-
-
 def test_the_log_replays_to_the_stored_result(match):
     submit(match, "alice", OFFER)
     submit(match, "bob", {"decision": "reject"})
@@ -147,6 +123,8 @@ def test_the_log_replays_to_the_stored_result(match):
 
 class TestClock:
     def test_the_first_time_out_gives_extra_time_once(self, match, person):
+        sweeps.sweep()
+        assert not open_turn(match).extended
         make_overdue(match)
         sweeps.sweep()
         turn = open_turn(match)
@@ -155,20 +133,17 @@ class TestClock:
         person.refresh_from_db()
         assert person.state == State.PLAYING
 
-    def test_the_second_time_out_ends_the_match(self, match, person):
+    @pytest.mark.every_case
+    @pytest.mark.parametrize(("silent", "state"), [(False, State.TIMED_OUT), (True, State.DROPPED_OUT)])
+    def test_the_second_time_out_ends_the_match_and_a_silent_page_has_dropped_out(self, match, person, silent, state):
+        if silent:
+            Match.objects.filter(pk=match.pk).update(timers={"absence": 0})
+            Enrolment.objects.filter(pk=person.pk).update(last_seen_at=timezone.now() - timedelta(minutes=5))
         self.expire_turn_twice(match)
         match.refresh_from_db()
         person.refresh_from_db()
-        assert match.status == Match.Status.ABANDONED
-        assert match.payoffs is None
-        assert person.state == State.TIMED_OUT
-
-    def test_a_participant_with_a_silent_page_has_dropped_out(self, match, person):
-        Match.objects.filter(pk=match.pk).update(timers={"absence": 0})
-        Enrolment.objects.filter(pk=person.pk).update(last_seen_at=timezone.now() - timedelta(minutes=5))
-        self.expire_turn_twice(match)
-        person.refresh_from_db()
-        assert person.state == State.DROPPED_OUT
+        assert (match.status, match.payoffs) == (Match.Status.ABANDONED, None)
+        assert person.state == state
 
     def test_default_move_is_played_and_flagged_if_configured(self, match):
         Match.objects.filter(pk=match.pk).update(timers={"on_timeout": "default"})
@@ -185,10 +160,6 @@ class TestClock:
         person.refresh_from_db()
         assert match.ending == State.OPPONENT_FAILED
         assert person.state == State.OPPONENT_FAILED
-
-    def test_a_turn_within_its_time_is_unchanged(self, match):
-        sweeps.sweep()
-        assert not open_turn(match).extended
 
     @staticmethod
     def expire_turn_twice(match):

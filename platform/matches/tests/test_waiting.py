@@ -89,9 +89,6 @@ async def test_a_draft_for_other_roles_is_not_sent():
         assert await alice.quiet()
 
 
-# ---- what happens next ------------------------------------------------------------------------------
-
-
 def frame_while_waiting(*, timed: bool = True, **settings: Any) -> dict[str, Any]:
     """Return alice's frame half a minute after her offer to a model."""
     _person, match = new_match()

@@ -6,17 +6,16 @@ import base64
 import hashlib
 import hmac
 import json
-from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from decimal import Decimal
+from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import Barrier, Thread
+from threading import Thread
 from types import SimpleNamespace
 from unittest.mock import Mock
 
 import pytest
 from django.contrib.auth.models import User
-from django.db import connection
 from django.utils import timezone
 
 from helping import services as help_services
@@ -32,6 +31,7 @@ from payouts.models import LedgerRow
 from rights.members import give
 from rights.roles import Role
 from studies.models import Study
+from studies.tests.kit import at_once
 from tests.visitors import Visitor, arrived_participant, launched_study
 
 pytestmark = pytest.mark.django_db
@@ -381,15 +381,6 @@ class TestSetting:
 @pytest.mark.services
 @pytest.mark.django_db(transaction=True)
 def test_workers_that_find_the_same_record_it_once():
-    study, start = launched_study(), Barrier(4)
-
-    def find(_worker: int) -> int:
-        start.wait(10)
-        try:
-            return record(study, [Found(Kind.COMPLETE, "version 1")])
-        finally:
-            connection.close()
-
-    with ThreadPoolExecutor(4) as workers:
-        assert sum(workers.map(find, range(4))) == 1
+    finding_it = partial(record, launched_study(), [Found(Kind.COMPLETE, "version 1")])
+    assert sum(at_once([finding_it] * 4)) == 1
     assert Alert.objects.count() == 1

@@ -55,6 +55,7 @@ def test_list_offers_every_preset(client: Client, boss):
     page = client.get(LIST).content.decode()
     for name, preset in PRESETS.items():
         assert f"{ADD}?preset={name}" in page and preset.title in page
+    assert client.get(ADD, {"preset": "oracle"}).context["adminform"].form["name"].value() in (None, "")
 
 
 @pytest.mark.parametrize("name", PRESETS)
@@ -62,10 +63,6 @@ def test_preset_is_added_by_saving(client: Client, boss, name):
     assert client.post(f"{ADD}?preset={name}", form_data(client.get(ADD, {"preset": name}))).status_code == 302
     endpoint = Endpoint.objects.get()
     assert (endpoint.name, endpoint.base_url) == (name, PRESETS[name].base_url or "")
-
-
-def test_unknown_preset_gives_an_empty_form(client: Client, boss):
-    assert client.get(ADD, {"preset": "oracle"}).context["adminform"].form["name"].value() in (None, "")
 
 
 @pytest.mark.parametrize("maker", [OpenAIStandIn, AnthropicStandIn])
@@ -108,20 +105,18 @@ def test_hung_endpoint_times_out():
     assert "No answer within 0.3 seconds" in trial.problem and trial.seconds < 2
 
 
-def test_entered_key_survives_other_errors_without_being_shown(client: Client, boss):
+def test_entered_key_survives_other_errors_unshown_and_is_forgotten_with_the_form(client: Client, boss):
     refused = client.post(ADD, typed(new_key=SECRET, concurrency="0"))
     assert refused.status_code == 200 and SECRET not in refused.content.decode()
     assert "to enter it again" in refused.content.decode()
     assert client.post(ADD, typed(new_key="")).status_code == 302
     assert keys.unseal(Endpoint.objects.get().sealed_key) == SECRET
     assert not [name for name in client.session.keys() if "key" in name]
-
-
-def test_key_of_an_abandoned_form_is_forgotten(client: Client, boss):
-    client.post(ADD, typed(new_key=SECRET, concurrency="0"))
+    client.post(ADD, typed(name="abandoned", new_key=SECRET, concurrency="0"))
     client.get(ADD)
-    client.post(ADD, typed(new_key=""))
-    assert Endpoint.objects.get().sealed_key == ""
+    client.post(ADD, typed(name="abandoned", new_key="", prices=""))
+    abandoned = Endpoint.objects.get(name="abandoned")
+    assert (abandoned.sealed_key, abandoned.prices) == ("", {})
 
 
 def test_price_rows_are_dated_today(client: Client, boss):
@@ -134,11 +129,6 @@ def test_price_rows_are_dated_today(client: Client, boss):
     assert "prices in dollars for “x”" in " ".join(refused.context["adminform"].form.errors["prices"])
 
 
-def test_empty_price_rows_are_ignored(client: Client, boss):
-    client.post(ADD, typed(prices=""))
-    assert Endpoint.objects.get().prices == {}
-
-
 def test_missing_endpoint_or_key_is_reported(client: Client, boss):
     unreachable = Endpoint.objects.create(name="nobody", base_url="http://127.0.0.1:9/v1")
     assert "could not be reached" in press_test(client, unreachable)
@@ -146,17 +136,16 @@ def test_missing_endpoint_or_key_is_reported(client: Client, boss):
     assert "OURS_API_KEY is not set" in press_test(client, without_key)
 
 
-def test_unreadable_key_blocks_the_test(client: Client, boss):
+def test_unreadable_key_and_daily_cap_block_the_test_which_disabled_endpoints_may_take(client: Client, boss, settings):
     with OpenAIStandIn(["ready"]) as standin:
         endpoint = endpoint_at(standin, sealed_key="")
         Endpoint.objects.filter(pk=endpoint.pk).update(sealed_key="gAAAAA")
         assert "Enter it again" in press_test(client, endpoint)
+        settings.SPEND_CAP_PER_DAY = "0"
+        assert "daily limit" in press_test(client, endpoint_at(standin, name="capped"))
         assert not standin.requests
-
-
-def test_disabled_endpoint_can_be_tested(client: Client, boss):
-    with OpenAIStandIn(["ready"]) as standin:
-        assert "answered" in press_test(client, endpoint_at(standin, enabled=False))
+        settings.SPEND_CAP_PER_DAY = ""
+        assert "answered" in press_test(client, endpoint_at(standin, name="disabled", enabled=False))
 
 
 @pytest.mark.django_db(transaction=True)
@@ -167,24 +156,14 @@ def test_answer_closes_the_circuit(client: Client, boss):
     assert breaker.state("standin") == "closed"
 
 
-def test_daily_cap_blocks_the_test(client: Client, boss, settings):
-    settings.SPEND_CAP_PER_DAY = "0"
-    with OpenAIStandIn(["ready"]) as standin:
-        assert "daily limit" in press_test(client, endpoint_at(standin))
-        assert not standin.requests
-
-
 def test_trial_needs_post_and_a_model(client: Client, boss):
     endpoint = Endpoint.objects.create(name="ours")
     assert client.get(f"{LIST}{endpoint.pk}/try/").status_code == 405
     assert "the name of the model" in press_test(client, endpoint, model="")
     assert client.post(f"{LIST}999/try/", {"model": "small"}).status_code == 404
 
-
-def test_trial_is_protected_against_forged_requests(boss):
     strict = Client(enforce_csrf_checks=True)
     strict.force_login(boss)
-    endpoint = Endpoint.objects.create(name="ours")
     assert strict.post(f"{LIST}{endpoint.pk}/try/", {"model": "small"}).status_code == 403
 
 

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import threading
 import time
 import uuid
 from datetime import timedelta
 from decimal import Decimal
+from functools import partial
 
 import pytest
 from django.core.exceptions import ImproperlyConfigured
-from django.db import connection
 from django.utils import timezone
 
 from llm_agents.errors import AgentError
@@ -19,6 +18,7 @@ from llm_agents.record import CallRecord
 from opponents.models import Call, Reservation
 from opponents.services import record_calls
 from opponents.spending import CapReached, Caps, Payer, cap_of_today, cap_per_day, refusal_of, reserve, spent_by_label
+from studies.tests.kit import at_once
 
 pytestmark = pytest.mark.django_db
 
@@ -115,31 +115,17 @@ def test_refusal_is_remembered_until_a_call_is_allowed():
 @pytest.mark.django_db(transaction=True)
 def test_calls_at_the_same_time_never_exceed_a_budget():
     """Twenty workers call for a price of at most $0.003, which comes to $0.002, from a budget of $0.01."""
-    refusals = []
 
     def work(number: int) -> None:
-        try:
-            ask("0.003", match=uuid.UUID(int=number), per_study=Decimal("0.01"))
-            time.sleep(0.02)
-            record = CallRecord("openai", "small", [], {}, 1, 0.5, input_tokens=2_000, output_tokens=0, endpoint="ours")
-            record_calls(
-                match_uid=uuid.UUID(int=number),
-                role="alice",
-                answering=1,
-                calls=[record],
-                prices=DOLLAR,
-                budget_of="study:a",
-            )
-        except CapReached as reached:
-            refusals.append(reached)
-        finally:
-            connection.close()
+        match = uuid.UUID(int=number)
+        ask("0.003", match=match, per_study=Decimal("0.01"))
+        time.sleep(0.02)
+        record = CallRecord("openai", "small", [], {}, 1, 0.5, input_tokens=2_000, output_tokens=0, endpoint="ours")
+        record_calls(
+            match_uid=match, role="alice", answering=1, calls=[record], prices=DOLLAR, budget_of="study:a"
+        )  # fmt: skip
 
-    threads = [threading.Thread(target=work, args=(number,)) for number in range(20)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    refusals = [each for each in at_once([partial(work, number) for number in range(20)], CapReached) if each]
     assert Call.objects.count() + len(refusals) == 20
     assert 3 <= Call.objects.count() <= 4, "as many as fit, whatever the order"
     assert spent_by_label("study:a") <= Decimal("0.01")

@@ -6,10 +6,10 @@ import os
 import signal
 import subprocess
 import sys
-import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from decimal import Decimal
+from functools import partial
 
 import pytest
 from django.contrib.auth.models import User
@@ -21,6 +21,7 @@ from payouts.models import LedgerRow
 from payouts.tests.people import STUDY, finished
 from payouts.tests.standin import StandIn
 from payouts.tests.test_paying import OPEN, approve, boss, keys, later, states  # noqa: F401
+from studies.tests.kit import at_once
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.services]
 
@@ -126,11 +127,7 @@ def test_several_processes_pay_at_once(
     approve(boss, *rows)
     several = [paying_processes() for _one in range(number)]
     for _round in range(3):
-        threads = [threading.Thread(target=paying_process.pay) for paying_process in several]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
+        at_once([paying_process.pay for paying_process in several])
         later()
     finish(several[0])
     assert states(*rows) == ["confirmed"] * len(rows)
@@ -140,21 +137,8 @@ def test_several_processes_pay_at_once(
 def test_simultaneous_clicks_approve_once_and_never_beyond_the_limit(standin: StandIn, boss: User):  # noqa: F811
     rows = [finished(f"A{number}")[0] for number in range(8)]
     deciding.set_limit(study=STUDY, currency="USD", most=Decimal("6.00"))
-    refused: list[str] = []
-
-    def click(rows_to_approve: list[LedgerRow]) -> None:
-        try:
-            approve(boss, *rows_to_approve)
-        except deciding.NotDone as reason:
-            refused.append(str(reason))
-        finally:
-            connection.close()
-
-    threads = [threading.Thread(target=click, args=(rows[first : first + 4],)) for first in (0, 0, 4, 4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    clicks = [partial(approve, boss, *rows[first : first + 4]) for first in (0, 0, 4, 4)]
+    refused = [each for each in at_once(clicks, deciding.NotDone) if each is not None]
     assert len(refused) == 3, "each share of four costs 4.80 with fees, so one fits"
     assert deciding.committed(STUDY, "USD") == Decimal("4.80")
     assert LedgerRow.objects.filter(state="approved").count() == 4

@@ -164,9 +164,6 @@ def test_an_unpayable_rule_is_invalid(invalid):
         PayRule(**invalid)
 
 
-# ---- the ledger ----------------------------------------------------------------------------------------
-
-
 def ledger() -> dict[str, Decimal]:
     return dict(LedgerRow.objects.values_list("reason", "amount"))
 

@@ -167,8 +167,6 @@ def test_default_debriefing_says_whom_to_ask(client, contact, asked):
     assert f"please write to {asked}." in page(client, player)
 
 
-# ---- a blind study -----------------------------------------------------------------------------------------------
-
 AGENTS = [SCRIPT, "vllm:model"]
 
 

@@ -39,9 +39,6 @@ def named(content: str | bytes, name: str = "plan.yaml"):
     return file
 
 
-# ---- saving ----------------------------------------------------------------------------------------------
-
-
 def test_a_draft_with_faults_is_saved_and_kept(client, boss):
     study = new_study(slug="s")
     before = study.draft
@@ -97,9 +94,6 @@ def test_viewers_look_and_do_not_save(client):
     assert client.post(page("save", study.pk), sent(study.draft, edit=0)).status_code == 403
 
 
-# ---- checking --------------------------------------------------------------------------------------------
-
-
 def test_faults_name_place_factor_and_level(client, boss):
     study = new_study(slug="s", factors={"horizon": {"levels": ["short", "long"]}})
     document = study.draft
@@ -136,9 +130,6 @@ def test_own_texts_begin_with_parleys(client, boss):
     assert "You are invited" in texts[0] and "{{" in texts[1]
 
 
-# ---- images and videos -----------------------------------------------------------------------------------
-
-
 def test_an_image_is_stored_replaced_and_shown_by_its_address(client, boss):
     study = new_study(slug="s")
     first = client.post(page("media", study.pk), {"file": named(PNG, "dot.png"), "kind": "image"}).json()
@@ -163,9 +154,6 @@ def test_files_of_another_kind_or_too_large_are_refused_in_words(client, boss, c
     response = client.post(page("media", study.pk), {"file": named(content, "file"), "kind": kind})
     assert response.status_code == 400 and reason in response.json()["error"]
     assert not Media.objects.exists()
-
-
-# ---- files -----------------------------------------------------------------------------------------------
 
 
 def test_a_study_with_images_is_downloaded_and_opened_with_them(client, boss):
@@ -196,9 +184,6 @@ def test_a_file_with_faults_lists_them_all_and_makes_nothing(client, boss):
     study = new_study(slug="s")
     answer = client.post(page("read", study.pk), {"file": named(INVALID)}).json()
     assert answer["faults"] and Study.objects.get().draft == study.draft
-
-
-# ---- beginning -------------------------------------------------------------------------------------------
 
 
 def test_an_empty_admin_offers_every_published_system(client, boss):
@@ -234,9 +219,6 @@ def test_copies_have_the_plan_and_a_name_of_their_own(boss):
     copied = copy(study, by=boss)
     assert (copied.slug, copied.title, copied.status) == ("splitting-copy", "Splitting (copy)", "draft")
     assert copied.draft | {"title": study.title} == study.draft
-
-
-# ---- earlier drafts and the checklist --------------------------------------------------------------------
 
 
 def test_an_earlier_draft_is_listed_and_brought_back_as_unsaved_changes(client, boss):

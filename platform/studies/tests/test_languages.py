@@ -38,9 +38,6 @@ def faults(document) -> dict[str, str]:
     return {fault.at: fault.what for fault in check(document).faults}
 
 
-# ---- the plan ------------------------------------------------------------------------------------------------
-
-
 def test_a_plan_with_all_texts_is_accepted():
     assert not faults(with_page("de"))
     assert not faults(with_page(["en", "de"]))
@@ -65,9 +62,6 @@ def test_published_prompts_are_english_only():
 
 def test_unknown_languages_are_refused():
     assert "language" in faults(kit.document(language="xx"))
-
-
-# ---- participants --------------------------------------------------------------------------------------------
 
 
 @pytest.mark.django_db
@@ -110,9 +104,6 @@ def test_only_those_who_read_the_same_language_form_groups():
         steps = kit.enrol(study, arrival, language=language).steps
         pools.append(next(step["pool"] for step in steps if step["kind"] == "lobby"))
     assert pools[0] == pools[2] != pools[1]
-
-
-# ---- models and data -----------------------------------------------------------------------------------------
 
 
 @pytest.mark.django_db(transaction=True)

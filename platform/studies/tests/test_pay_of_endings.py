@@ -97,9 +97,6 @@ def bonus(rule: str, payoff: float) -> Decimal:
     return min(amounts[rule], CAP).quantize(Decimal("0.01"), rounding=ROUND_HALF_UP)
 
 
-# ---- walking ------------------------------------------------------------------------------------------
-
-
 def walk(case: Case) -> Visitor:
     """Let a participant reach the case's ending."""
     screens = {"before": reaching.ADULTS} if case.ending == "screened_out" else {}
@@ -180,9 +177,6 @@ def check(case: Case) -> None:
     pretends = reaching.REACH_STATE.get(State(case.ending)) in reaching.PRETENDED
     if not pretends:
         call_command("check_people", verbosity=0)
-
-
-# ---- the cases ----------------------------------------------------------------------------------------
 
 
 def choices() -> Iterator[Case]:

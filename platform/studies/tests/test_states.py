@@ -139,10 +139,6 @@ def visitor_in_state(state: State, **fields: object) -> Visitor:
     return visitor
 
 
-def test_every_state_can_be_reached():
-    assert set(REACH_STATE) == set(State)
-
-
 @pytest.mark.parametrize("state", State)
 def test_every_state_is_reached_and_has_a_page(state):
     visitor = visitor_in_state(state)
@@ -193,9 +189,6 @@ def test_lab_code_participants_see_no_assignment():
     assert "assignment" not in page and "need to do anything else." in page
 
 
-# ---- the promise --------------------------------------------------------------------------------------------
-
-
 def test_pay_announcement_and_leaving_page_agree():
     visitor = Visitor(
         arrived_participant(launched_study(endings={"withdrew": "base", "failed_quiz": "base_and_bonus"}))
@@ -236,9 +229,6 @@ def test_defaults_are_among_the_choices():
     assert all(ENDINGS_PAY[ending] in can_pay for ending, can_pay in CAN_PAY.items())
 
 
-# ---- screening ----------------------------------------------------------------------------------------------
-
-
 def test_screen_out_keeps_answers_and_frees_the_place():
     study = launched_study(before=ADULTS, quota=1)
     visitor = Visitor(arrived_participant(study))
@@ -272,20 +262,13 @@ def test_ineffective_screening_is_refused(fields, reason):
         launched_study(**fields)
 
 
-# ---- returning ----------------------------------------------------------------------------------------------
-
-
 def test_returning_ends_an_enrolment_once_with_its_match(django_capture_on_commit_callbacks):
     visitor = Visitor(arrived_participant(launched_study())).walk_to("match")
     with django_capture_on_commit_callbacks(execute=True):
         assert people.record_return(enrolment_id=visitor.enrolment.pk)
     assert not people.record_return(enrolment_id=visitor.enrolment.pk)
+    completed = visitor_in_state(State.COMPLETED, slug="completed")
+    assert not people.record_return(enrolment_id=completed.enrolment.pk) and completed.now().state == State.COMPLETED
     assert visitor.match().status != Match.Status.LIVE
     page = text_of(visitor.see())
     assert "need to do anything else" in page and "Please return" not in page
-
-
-def test_completed_participants_cannot_return():
-    visitor = visitor_in_state(State.COMPLETED)
-    assert not people.record_return(enrolment_id=visitor.enrolment.pk)
-    assert visitor.now().state == State.COMPLETED

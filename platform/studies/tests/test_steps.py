@@ -46,12 +46,19 @@ def screen(client: Client, match: Match, number: int, side: str, role: str):
     return client.get(reverse("admin:matches_match_screen", args=[match.pk, number, side, role]))
 
 
+def screen_text(*arguments) -> str:
+    return screen(*arguments).content.decode()
+
+
+def live_match(**parts) -> Match:
+    """Return a match at its first turn."""
+    study = building.new_study(**parts)
+    return building.match_of(building.read_instructions(building.consent(building.arrive(study, worker="A1"))))
+
+
 def store_call(match: Match, answering: int, **record) -> None:
     building.save_call(match, **record)
     Call.objects.filter(pk=Call.objects.latest("pk").pk).update(answering=answering, cost=Decimal("0.0021"))
-
-
-# ---- stepping through a match ----------------------------------------------------------------------------
 
 
 def test_steps_can_be_browsed(client, match):
@@ -61,29 +68,22 @@ def test_steps_can_be_browsed(client, match):
         page = page_of(client, match, step=number)
         assert f"Step {number} of {last}" in page
         assert ('rel="prev"' in page, 'rel="next"' in page) == (number > 1, number < last)
-
-
-def test_live_match_opens_at_its_newest_step(client, boss):
-    study = building.new_study()
-    live = building.match_of(building.read_instructions(building.consent(building.arrive(study, worker="A1"))))
-    building.move(live, "alice", building.OFFER)
-    assert "Step 2 of 2" in page_of(client, live)
-
-
-@pytest.mark.parametrize("nonsense", ["0", "-3", "999999", "ten", "", "٣", "1" * 30])
-def test_invalid_step_leads_to_an_existing_one(client, match, nonsense):
-    assert re.search(r"Step \d+ of", page_of(client, match, step=nonsense))
-
-
-def test_failed_call_links_to_the_answering_step(client, match):
-    assert "Step 3 of" in page_of(client, match, answering=2)
-    assert f"Step {match.events.count()} of" in page_of(client, match, answering=999)
-
-
-def test_single_step_matches_the_page(client, match):
+    for nonsense in ("0", "-3", "999999", "ten", "", "٣", "1" * 30):
+        assert re.search(r"Step \d+ of", page_of(client, match, step=nonsense)), "it leads to an existing step"
+    assert "Step 3 of" in page_of(client, match, answering=2), "a failed call links to the answering step"
+    assert f"Step {last} of" in page_of(client, match, answering=999)
     html = client.get(reverse("admin:matches_match_step", args=[match.pk, 2])).content.decode()
     assert "Step 2 of" in html and "<html" not in html and "<script" not in html.replace("&lt;script", "")
     assert client.get(reverse("admin:matches_match_step", args=[match.pk, 99])).status_code == 404
+    person = match.seats.get(role="alice").enrolment
+    page = client.get(reverse("admin:participants_enrolment_change", args=[person.pk])).content.decode()
+    assert reverse("admin:matches_match_change", args=[match.pk]) in page, "participants' pages lead to their matches"
+
+
+def test_live_match_opens_at_its_newest_step(client, boss):
+    live = live_match()
+    building.move(live, "alice", building.OFFER)
+    assert "Step 2 of 2" in page_of(client, live)
 
 
 def test_long_match_costs_no_more_than_a_short_one(client, boss):
@@ -106,11 +106,9 @@ def test_long_match_costs_no_more_than_a_short_one(client, boss):
     assert "asked at 5<" not in page
 
 
-# ---- what the roles saw ----------------------------------------------------------------------------------
-
-
 def test_roles_are_shown_their_own_screens(client, match):
     """Screens look like the players' own page, rendered from the same view of the same moment."""
+    assert play_until(match, match.events.count()) == match.play()
     for event in match.events.exclude(kind="start"):
         for side, last_event in (("before", event.number - 1), ("after", event.number)):
             play = play_until(match, last_event)
@@ -122,32 +120,26 @@ def test_roles_are_shown_their_own_screens(client, match):
                 assert f'data-game="{match.game}"' in html
 
 
-def test_form_is_shown_before_but_not_after_a_move(client, match):
-    assert 'data-move="offer"' in screen(client, match, 2, "before", "alice").content.decode()
-    assert 'data-move="offer"' not in screen(client, match, 2, "after", "alice").content.decode()
-    assert 'data-move="answer"' in screen(client, match, 2, "after", "bob").content.decode()
-
-
-def test_later_information_is_not_shown(client, match):
-    assert "alert(1)" in screen(client, match, 2, "after", "bob").content.decode()
-    assert "alert(1)" not in screen(client, match, 2, "before", "bob").content.decode()
-
-
-def test_replayed_steps_match_the_saved_play(match):
-    assert play_until(match, match.events.count()) == match.play()
+def test_form_is_shown_before_but_not_after_a_move_and_nothing_of_later(client, match):
+    assert 'data-move="offer"' in screen_text(client, match, 2, "before", "alice")
+    assert 'data-move="offer"' not in screen_text(client, match, 2, "after", "alice")
+    assert 'data-move="answer"' in screen_text(client, match, 2, "after", "bob")
+    assert "alert(1)" in screen_text(client, match, 2, "after", "bob")
+    assert "alert(1)" not in screen_text(client, match, 2, "before", "bob")
+    for address in ((99, "after", "alice"), (2, "between", "alice")):
+        assert screen(client, match, *address).status_code == 404
+    assert "game has no such role" in screen_text(client, match, 2, "after", "nobody")
 
 
 def test_unfinished_match_is_shown_to_its_end(client, boss):
-    study = building.new_study()
-    live = building.match_of(building.read_instructions(building.consent(building.arrive(study, worker="A1"))))
+    live = live_match()
     services.abandon_match(match_id=live.pk, reason="opponent_failed")
-    html = screen(client, live, live.events.count(), "after", "alice").content.decode()
-    assert "The game was stopped early" in html
+    assert "The game was stopped early" in screen_text(client, live, live.events.count(), "after", "alice")
 
 
 def test_unplayable_match_still_lists_its_events(client, match):
     Event.objects.filter(match=match, number=2).update(data={"role": "alice", "move": {"alice_gain": -5}})
-    assert "cannot replay this match" in screen(client, match, 3, "after", "bob").content.decode()
+    assert "cannot replay this match" in screen_text(client, match, 3, "after", "bob")
     assert "Step 3 of" in page_of(client, match, step=3)
 
 
@@ -159,18 +151,6 @@ def test_screens_run_no_script_and_send_nothing(client, match):
         assert rule in policy
     assert "script-src" not in policy and "allow-scripts" not in policy and "allow-forms" not in policy
     assert response["X-Frame-Options"] == "SAMEORIGIN"
-
-
-@pytest.mark.parametrize("address", [(99, "after", "alice"), (2, "between", "alice")])
-def test_unknown_step_or_side_is_not_found(client, match, address):
-    assert screen(client, match, *address).status_code == 404
-
-
-def test_unknown_role_has_no_screen(client, match):
-    assert "game has no such role" in screen(client, match, 2, "after", "nobody").content.decode()
-
-
-# ---- model calls -----------------------------------------------------------------------------------------
 
 
 def test_move_lists_exactly_its_calls(client, match):
@@ -198,8 +178,7 @@ def test_move_lists_exactly_its_calls(client, match):
 
 
 def test_unanswered_calls_are_listed_at_the_end(client, boss):
-    study = building.new_study(agents="openai:m")
-    live = building.match_of(building.read_instructions(building.consent(building.arrive(study, worker="A1"))))
+    live = live_match(agents="openai:m")
     building.move(live, "alice", building.OFFER)
     store_call(live, 2, error="down")
     assert "without a move" in page_of(client, live, step=2)
@@ -220,12 +199,9 @@ def test_timings_and_how_answers_appear_are_shown(client, match):
         assert phrase in page
 
 
-# ---- permissions -----------------------------------------------------------------------------------------
-
-
 def test_transcript_shows_no_identity(client, match):
     person = match.seats.get(role="alice").enrolment
-    pages = page_of(client, match, step=2) + screen(client, match, 2, "before", "alice").content.decode()
+    pages = page_of(client, match, step=2) + screen_text(client, match, 2, "before", "alice")
     for secret in ["A1WORKERID", person.token, person.completion_code, "Robin"]:
         assert secret not in pages
 
@@ -247,15 +223,9 @@ def test_transcript_requires_permission(client, match):
 
 def test_only_live_study_matches_can_be_ended(client, match):
     assert "End this match" not in page_of(client, match)
-    other = building.new_study(slug="other")
-    live = building.match_of(building.read_instructions(building.consent(building.arrive(other, worker="A2"))))
+    live = live_match(slug="other")
     assert "End this match" in page_of(client, live)
+    other = Study.objects.get(slug="other")
     client.post(reverse("monitoring:end_match", args=[other.pk]), {"match": live.pk, "reason": "stuck <b>here</b>"})
     page = page_of(client, live)
     assert "End this match" not in page and "Ended by boss" in page and "stuck &lt;b&gt;here" in page
-
-
-def test_participants_page_links_to_their_matches(client, match):
-    person = match.seats.get(role="alice").enrolment
-    page = client.get(reverse("admin:participants_enrolment_change", args=[person.pk])).content.decode()
-    assert reverse("admin:matches_match_change", args=[match.pk]) in page

@@ -48,9 +48,6 @@ def bid(match: Match, role: str, amount: int | None) -> None:
     building.move(match, role, {"bid": amount})
 
 
-# ---- permissions -----------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("name", ["watch", "watch_now"])
 class TestWatchingPermissions:
     def test_viewers_may_watch(self, client: Client, match: Match, name: str):
@@ -69,9 +66,6 @@ class TestWatchingPermissions:
         staff(client, Study.objects.get(), role="viewer")
         assert client.post(address(match, name)).status_code == 405
         assert "<form" not in client.get(address(match, name)).content.decode()
-
-
-# ---- what is shown -----------------------------------------------------------------------------------------
 
 
 def test_public_information_is_shown_without_secrets(client: Client, match: Match):
@@ -121,9 +115,6 @@ def test_players_notice_no_spectators(
         client.get(address(match, "watch_now"))
     assert sent_messages == []
     assert [list(rows.order_by("pk").values()) for rows in (Match.objects.all(), Seat.objects.all())] == before
-
-
-# ---- links to the page ---------------------------------------------------------------------------------------
 
 
 def test_monitor_links_to_waiting_matches(client: Client, match: Match):

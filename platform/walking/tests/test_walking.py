@@ -162,9 +162,6 @@ def test_deleting_the_study_deletes_its_walks(study):
     assert not Enrolment.objects.exists()
 
 
-# ---- pages ------------------------------------------------------------------------------------------------
-
-
 def test_researcher_starts_jumps_and_ends(client, study):
     staff(client, study, role="viewer")
     start = reverse("walking:start", args=[study.pk])
