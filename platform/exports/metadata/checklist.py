@@ -7,13 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from exports import documents
 from exports.alike import mask
 from exports.metadata.facts import DatasetFacts
-from exports.metadata.models_used import ModelUse
-from exports.sources import FrozenVersion
+
+if TYPE_CHECKING:  # models load only with the apps, which a verification needs not
+    from exports.metadata.models_used import ModelUse
+    from exports.sources import FrozenVersion
 
 FILE, DATA_FILE = "reporting-checklist.md", "reporting-checklist.json"
 MEANING = (
