@@ -345,6 +345,8 @@ def test_make_targets_start_the_stand_in_servers(service: str, module: str):
     ("command", "without"),
     [
         (["simulate", "bargaining"], {"django.db.models", "celery", "redis", "numpy", "openai", "anthropic"}),
+        (["show", "bargaining", "--role", "alice", "--as", "html"], {"matches.models", "celery", "redis", "numpy"}),
+        (["verify_dataset", "--help"], {"django.db.models", "celery", "redis", "numpy", "openai", "anthropic"}),
         (["told", "econarena-contest-self"], {"django.db.models", "celery", "redis", "numpy", "openai", "anthropic"}),
         (["replay_calls", "--help"], {"studies.admin", "numpy"}),
     ],

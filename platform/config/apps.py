@@ -13,12 +13,22 @@ from outgoing.addresses import use_local_hosts
 
 class ConfigApp(AppConfig):
     name = "config"
+    default = True
     verbose_name = "Parley"
 
     def ready(self) -> None:
         from config import celery  # noqa: F401  (tasks are sent through its app)
 
         trans_real.DjangoTranslation = Translation  # type: ignore[misc]
+        connect()
+
+
+class UnconnectedConfig(AppConfig):
+    """The app for code that uses neither models nor tasks."""
+
+    name = "config"
+
+    def ready(self) -> None:
         connect()
 
 

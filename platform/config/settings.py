@@ -141,6 +141,8 @@ INSTALLED_APPS = [
     *(f"games.{key}" for key in registry.known()),
 ]
 
+APPS_WITHOUT_MODELS = ["config.apps.UnconnectedConfig", *(f"games.{key}" for key in registry.known())]
+"""The apps of processes that use no database: `config.alone`, and those that help to verify a dataset."""
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "config.nulls.RefuseNulls",
@@ -170,6 +172,8 @@ TEMPLATES = [
         "DIRS": [BASE_DIR / "templates"],
         "APP_DIRS": True,
         "OPTIONS": {
+            # Where no app is loaded, Django would not find it (`config.alone`).
+            "libraries": {"play": "matches.templatetags.play"},
             "context_processors": [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",

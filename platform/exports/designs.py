@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from exports.alike import mask
 from exports.columns import Column, Design
@@ -13,8 +13,9 @@ from plans import stages
 from plans.questions import Question
 from plans.reading import Reader
 from plans.varying import level_key
-from studies.journeys import Way, configured
-from studies.models import Cell, Version
+
+if TYPE_CHECKING:  # models load only with the apps, which a verification needs not
+    from studies.models import Cell, Version
 
 MAX_LEVELS_LISTED = 30
 
@@ -155,6 +156,8 @@ def configurations_of(version: Version) -> Iterator[tuple[str, Mapping[str, Any]
     """Yield (game, complete parameters) of every game that the version plays."""
     for _cell, placed in placed_stages(version):
         if isinstance(placed.stage, stages.Game):
+            from studies.models import configured
+
             yield placed.stage.game, configured(placed.stage).config.model_dump(mode="json")
 
 
@@ -166,6 +169,8 @@ def chats_in(version: Version) -> bool:
 
 def labels_of(version: Version) -> list[str]:
     """Return the labels of all steps that participants may meet."""
+    from studies.journeys import Way
+
     labels: dict[str, None] = {}
     for cell, placed in placed_stages(version):
         way = Way(version, cell, cell.people[0], levels=placed.levels, passes=placed.passes)

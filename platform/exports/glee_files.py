@@ -5,13 +5,16 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from exports.errors import UnknownFormat
 from exports.glee import layout
 from exports.glee.families import ADAPTERS
 from exports.glee.writing import from_log, game_files
-from exports.participants import PlayedMatch
 from games.interface import Event
+
+if TYPE_CHECKING:  # models load only with the apps, which a verification needs not
+    from exports.participants import PlayedMatch
 
 TREE = "glee"
 """The folder of the layout within a dataset."""

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from exports.codebook import KEYS
 from exports.csvsafe import plain
-from exports.participants import Decision, PlayedMatch
 from exports.times import cut
+
+if TYPE_CHECKING:  # models load only with the apps, which a verification needs not
+    from exports.participants import Decision, PlayedMatch
 
 TRANSCRIPTS = "transcripts.jsonl"
 _ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), default=plain)

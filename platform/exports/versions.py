@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from exports.alike import mask
 from exports.csvsafe import cell
-from exports.sources import FrozenVersion
 from plans.canonical import inside_hash, sha256_of
 from plans.files import dumps, loads
 from plans.plan import FORMAT
 from plans.reading import BadPlan
+
+if TYPE_CHECKING:  # models load only with the apps, which a verification needs not
+    from exports.sources import FrozenVersion
 
 FILE, CHANGES = "versions.json", "changes.json"
 MEANING = (

@@ -20,10 +20,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime, timedelta
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from matches.turns import OpenTurn
-from uptime.services import Uptime
+
+if TYPE_CHECKING:  # its models load only with the apps, which `show` needs not
+    from uptime.services import Uptime
 
 MISSED_TURNS = 2
 ABSENCE_SECONDS = 120

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django.db.models import TextChoices
 from django.utils.translation import gettext as _
@@ -18,7 +18,9 @@ from games.interface import Game, Role
 from games.play import Play
 from games.registry import CONVERSATION
 from matches.absences import Absence, is_away
-from opponents.agents import Agent
+
+if TYPE_CHECKING:  # its models load only with the apps, which `show` needs not
+    from opponents.agents import Agent
 
 
 class Discloses(TextChoices):

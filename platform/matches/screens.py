@@ -6,7 +6,7 @@ import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django.template.loader import get_template, select_template
 from django.utils import timezone
@@ -21,11 +21,13 @@ from games.practice import PRACTICE_OVER
 from matches import bonus, forms
 from matches.absences import Absence, is_away, must_say_so
 from matches.disclosing import Disclosure
-from matches.models import Match
 from matches.picturing import picture, seat_class, seat_names
 from matches.templatetags.play import STATUS
 from matches.turns import OpenTurn
-from opponents.agents import Agent
+
+if TYPE_CHECKING:  # models load only with the apps, which `show` needs not
+    from matches.models import Match
+    from opponents.agents import Agent
 
 MAX_MINUTES = 60
 """The longest waiting limit that participants are shown, in minutes."""

@@ -8,10 +8,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from games.interface import Role
-from uptime.services import Uptime
+
+if TYPE_CHECKING:  # its models load only with the apps, which `show` needs not
+    from uptime.services import Uptime
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,6 @@ from typing import Any
 from exports.folder import Folder
 from exports.metadata import checklist, croissant, datacite, psych_ds
 from exports.metadata.facts import DatasetFacts
-from exports.metadata.models_used import models_used
 
 MEANINGS: Mapping[str, str] = {
     croissant.FILE: croissant.MEANING,
@@ -25,6 +24,8 @@ FILES = tuple(name.removesuffix("/") for name in MEANINGS)
 
 def write(target: Folder, facts: DatasetFacts) -> None:
     """Write all descriptions; Croissant comes last because it lists the others with their hashes."""
+    from exports.metadata.models_used import models_used
+
     uses = models_used(facts.source, facts.reading.cutoff)
     target.write(psych_ds.LISTING, psych_ds.write_folder(target.path, facts))
     target.write(datacite.FILE, _json(datacite.datacite(facts)))

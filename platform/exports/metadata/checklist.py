@@ -8,15 +8,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ruamel.yaml import YAML
 
 from exports import documents
 from exports.alike import mask
 from exports.metadata.facts import DatasetFacts
-from exports.metadata.models_used import ModelUse
-from exports.sources import FrozenVersion
+
+if TYPE_CHECKING:  # models load only with the apps, which a verification needs not
+    from exports.metadata.models_used import ModelUse
+    from exports.sources import FrozenVersion
 
 FILE, DATA_FILE = "reporting-checklist.md", "reporting-checklist.json"
 MEANING = (

@@ -5,17 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from exports.columns import Table
 from exports.csvsafe import cell
 from exports.manifest import FileEntry, notice_of
 from exports.metadata.creators import Creator, creators_of
 from exports.parquet import ENDING
-from exports.participants import Reading
-from exports.sources import FrozenVersion, Source, StudySource
 from games import registry
-from matches.models import Match
+
+if TYPE_CHECKING:  # models load only with the apps, which a verification needs not
+    from exports.participants import Reading
+    from exports.sources import FrozenVersion, Source
 
 
 @dataclass(frozen=True)
@@ -75,11 +76,15 @@ class DatasetFacts:
     @property
     def people(self) -> bool:
         """Whether people took part."""
+        from exports.sources import StudySource
+
         return isinstance(self.source, StudySource)
 
     @property
     def simulated(self) -> bool:
         """Whether scripts took the place of people."""
+        from matches.models import Match
+
         return self.source.purpose == Match.Purpose.SIMULATED
 
     @cached_property
