@@ -47,18 +47,33 @@ def write_events(rows: Sequence[tuple[int, Row]]) -> None:
     _write(rows) if len(rows) > MAX_INSERTED_ROWS else _insert(rows)
 
 
+def send_together() -> None:
+    """Until the transaction ends, wait for PostgreSQL's answers only when they are read (`config.database`)."""
+    if connection.vendor == "postgresql":
+        connection.send_together()  # type: ignore[attr-defined]
+
+
+def wait_for_answers() -> None:
+    """End `send_together`: what follows catches errors, or sends what cannot be sent like this."""
+    if connection.vendor == "postgresql":
+        connection.wait_for_answers()  # type: ignore[attr-defined]
+
+
 @contextmanager
 def sent_together(rows: Sequence[Row]) -> Iterator[None]:
     """Send the statements that write these rows, and others, to PostgreSQL without waiting for each one's answer.
 
-    An error is raised at the end. COPY, which writes many rows, cannot be sent like this.
+    An error is raised at the end or, after `send_together`, by the commit. COPY, which writes many rows, cannot be
+    sent like this.
     """
-    if connection.vendor != "postgresql" or len(rows) > MAX_INSERTED_ROWS:
-        yield
+    if len(rows) > MAX_INSERTED_ROWS:
+        wait_for_answers()
+    elif connection.vendor == "postgresql" and not connection.sends_together:  # type: ignore[attr-defined]
+        connection.ensure_connection()
+        with connection.wrap_database_errors, connection.connection.pipeline():
+            yield
         return
-    connection.ensure_connection()
-    with connection.wrap_database_errors, connection.connection.pipeline():
-        yield
+    yield
 
 
 def write_logs(logs: Iterable[tuple[int, Iterable[interface.Event]]], *, at: datetime) -> None:

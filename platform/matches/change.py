@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
-from functools import cache, cached_property
+from functools import cached_property
 from typing import Any
 
 from django.db import connection
@@ -18,6 +18,7 @@ from llm_agents.agent import BY_RULES
 from matches import absences as away
 from matches import announce
 from matches.bulk import Row, sent_together, write_events
+from matches.locking import locked_match
 from matches.models import Match, Seat
 from matches.sending import Sender
 from matches.turns import OpenTurn, dump
@@ -86,7 +87,7 @@ class Change:
         Raises:
             NotHeard: the page must be heard first.
         """
-        match = _locked(match_id) if sender is None else sender.locked_match(_columns_read())
+        match = _locked(match_id) if sender is None else sender.locked_match()
         change = cls(match, match.play(), match.agents())
         change._sender = sender
         return change
@@ -398,7 +399,7 @@ class Change:
             if not self._is_created:
                 _update(self.match.pk, self._set_columns())
             if self._sender is not None:
-                self._sender.record(self.match, self.now)
+                self._sender.record(self.now)
         if self.play.finished and not self._clock_only and self.match.people():
             self._complete_players()
         if quietly or self.match.driven:
@@ -476,17 +477,10 @@ class Change:
 
 
 def _locked(match_id: int) -> Match:
-    """Lock and read a match; composing the query from a queryset takes a tenth of a move's time."""
-    lock = " FOR UPDATE" if connection.features.has_select_for_update else ""
-    query = f"SELECT {_columns_read()} FROM {Match._meta.db_table} played WHERE id = %s{lock}"
-    return Match.objects.raw(query, [match_id])[0]
-
-
-@cache
-def _columns_read() -> str:
-    """Return the columns that changes need, of the match as `played`."""
-    left_out = {"config", "texts", "payoffs", "metrics"}
-    return ", ".join(f"played.{field.column}" for field in Match._meta.concrete_fields if field.name not in left_out)
+    found = locked_match(f"FROM {Match._meta.db_table} played WHERE id = %s", [match_id], beside="NULL")
+    if found is None:
+        raise Match.DoesNotExist
+    return found[0]
 
 
 def _update(match_id: int, columns: Mapping[str, Any]) -> None:

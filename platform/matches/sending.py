@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from django.db import connection
 from django.utils import timezone
 
+from matches import locking
 from matches.absences import Absence, has_lost_connection, is_replaced, must_say_so
 from matches.models import Match, Seat
 from participants.states import State
@@ -34,31 +35,32 @@ class Sender:
 
     Attributes:
         frame: what the page is to show after its move; None if that was announced, or there is nothing new to show.
+        seen_at: when the participant's page was last heard before, once the match is locked.
     """
 
     seat: Seat
     frame: dict[str, Any] | None = None
+    seen_at: datetime = field(init=False)
 
-    def locked_match(self, columns: str) -> Match:
-        """Lock and return the match, with `last_seen_at` of the participant; call this in a transaction.
+    def locked_match(self) -> Match:
+        """Lock and return the match; call this in a transaction.
 
         Raises:
             NotHeard
         """
-        lock = " FOR UPDATE OF played" if connection.features.has_select_for_update_of else ""
-        query = f"SELECT {columns}, person.last_seen_at {_THEIRS}{lock}"
-        match: Any = next(iter(Match.objects.raw(query, [self.seat.pk, State.COMPLETED])), None)
-        if match is None:
+        found = locking.locked_match(_THEIRS, [self.seat.pk, State.COMPLETED], beside="person.last_seen_at")
+        if found is None:
             raise NotHeard
-        if timezone.is_naive(match.last_seen_at):
-            match.last_seen_at = timezone.make_aware(match.last_seen_at, UTC)
-        if ends_absence(match.status, match.absences.get(self.seat.role, {}), match.last_seen_at):
+        match, self.seen_at = found
+        if timezone.is_naive(self.seen_at):
+            self.seen_at = timezone.make_aware(self.seen_at, UTC)
+        if ends_absence(match.status, match.absences.get(self.seat.role, {}), self.seen_at):
             raise NotHeard
-        return match  # type: ignore[no-any-return]
+        return match
 
-    def record(self, match: Any, now: datetime) -> None:
+    def record(self, now: datetime) -> None:
         """Record that the page is there, in the change of the match that `locked_match` returned."""
-        if now - match.last_seen_at > SPARE_WITHIN:
+        if now - self.seen_at > SPARE_WITHIN:
             as_column = connection.ops.adapt_datetimefield_value
             with connection.cursor() as cursor:
                 cursor.execute(

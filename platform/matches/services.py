@@ -24,6 +24,7 @@ from games.play import Play, script_move
 from llm_agents.agent import spec_of
 from llm_agents.match import roles_to_ask
 from matches import absences, chat
+from matches.bulk import send_together, wait_for_answers
 from matches.change import Change, OnPage
 from matches.errors import Stale
 from matches.models import LineUp, Match, Seat, cache_players, line_up_in
@@ -259,6 +260,7 @@ def submit_move(
         Stale: the turn is no longer open, its time is up, or an agent answers it; nothing changed.
         Refused: the move is not allowed; nothing changed.
     """
+    send_together()
     change = Change.begin(match_id, sender)
     if not change.match.has_begun(change.now):
         raise Stale(_("The game has not begun yet."))
@@ -478,6 +480,7 @@ def _finish(change: Change) -> None:
     while (role := next((r for r in change.play.waiting_for() if change.is_away(r)), None)) is not None:
         change.move_by_clock(role)
     if change.play.over:
+        wait_for_answers()
         for role, absence in change.absences.items():
             if "lent" in absence and absences.is_replaced(absence):
                 seat = Seat.objects.get(match=change.match, role=role)

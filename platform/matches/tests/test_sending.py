@@ -5,13 +5,13 @@ from __future__ import annotations
 from datetime import timedelta
 
 import pytest
-from django.db import connection
+from django.db import IntegrityError, connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from matches import announce
 from matches.consumers import _heard_and_moved
-from matches.models import Event, Seat
+from matches.models import Event, Match, Seat
 from matches.sending import QUIET_AFTER
 from matches.tests.test_consumer import new_match
 from participants.models import Enrolment
@@ -69,3 +69,13 @@ def test_seat_that_was_left_makes_no_move():
     Seat.objects.filter(pk=seat.pk).update(left_at=timezone.now())
     assert send(seat) == (None, None)
     assert not Event.objects.filter(match=seat.match_id, kind="move").exists()
+
+
+def test_move_whose_event_exists_changes_nothing_and_the_next_one_is_made():
+    seat = seat_heard(LONG_AGO)
+    earlier = Event.objects.create(match=seat.match, number=2, kind="move", role="alice", data={}, at=timezone.now())
+    with pytest.raises(IntegrityError):
+        send(seat)
+    assert Match.objects.get(pk=seat.match_id).play().last == 1 and silence(seat) > LONG_AGO
+    earlier.delete()
+    assert send(seat)[0]["type"] == "taken"
