@@ -35,7 +35,7 @@ def as_command_error(*errors: type[Exception]) -> Iterator[None]:
     """Convert errors of games and agents, and these, into command errors."""
     try:
         yield
-    except (GameError, AgentError, *errors) as error:
+    except (GameError, AgentError, *errors) as error:  # type: ignore[misc]
         raise invalid_argument(error) from None
 
 
