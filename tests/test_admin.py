@@ -118,7 +118,7 @@ def test_launch_and_try_the_link(client, boss):
     assert Enrolment.objects.count() == 1
     status = client.get(page_of(study)).context["status"]
     assert (status.arrived, status.live, status.completed) == (1, 1, 0)
-    assert [(fill.held, fill.cell.quota) for fill in status.cells] == [(1, 20)]
+    assert [(fill["cell"].held, fill["cell"].quota) for fill in status.cells] == [(1, 20)]
 
 
 def test_edits_reach_participants_only_when_launched(client, boss):

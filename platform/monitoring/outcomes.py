@@ -7,7 +7,7 @@ viewing them costs the same however many matches have finished.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from django.db.models import Sum
@@ -28,10 +28,10 @@ class Estimate:
     label: str
     number: int
     text: str
-    interval: str
     position: float
-    low: float | None
-    width: float | None
+    interval: str = ""
+    low: float | None = None
+    width: float | None = None
 
 
 @dataclass(frozen=True)
@@ -105,42 +105,30 @@ def _positioned(
     from analysis.toolbox.dependence import FEWEST_UNITS
 
     is_share = all(number == truths for _label, (number, truths, *_sums) in rows)
-    labelled_estimates = [
-        (label, mean_from_sums(number, total, squares, share=is_share, bounds=bounds))
-        for label, (number, _truths, total, squares) in rows
+    estimates = [
+        mean_from_sums(number, total, squares, share=is_share, bounds=bounds)
+        for _label, (number, _truths, total, squares) in rows
     ]
     if not intervals or rows[-1][1][0] < FEWEST_UNITS:
-        labelled_estimates = [
-            (label, {**estimate, "low": None, "high": None}) for label, estimate in labelled_estimates
-        ]
-    ends = [
-        estimate[key]
-        for _label, estimate in labelled_estimates
-        for key in ("estimate", "low", "high")
-        if estimate[key] is not None
-    ]
-    first, last = (0.0, 1.0) if is_share else (min(ends), max(ends))
+        estimates = [{**estimate, "low": None, "high": None} for estimate in estimates]
+    ends = [estimate[key] for estimate in estimates for key in ("estimate", "low", "high")]
+    known = [end for end in ends if end is not None]
+    first, last = (0.0, 1.0) if is_share else (min(known), max(known))
     scale = (last - first) or 1.0
 
     def position_of(value: float) -> float:
         return round(100 * (value - first) / scale, 1)
 
-    return [
-        Estimate(
-            label=label,
-            number=estimate["n"],
-            text=_shown(estimate["estimate"], is_share),
-            interval=""
-            if estimate["low"] is None
-            else f"{_shown(estimate['low'], is_share)} – {_shown(estimate['high'], is_share)}",
-            position=position_of(estimate["estimate"]),
-            low=None if estimate["low"] is None else position_of(estimate["low"]),
-            width=None
-            if estimate["low"] is None
-            else round(position_of(estimate["high"]) - position_of(estimate["low"]), 1),
-        )
-        for label, estimate in labelled_estimates
-    ]
+    listed = []
+    for (label, _sums), estimate in zip(rows, estimates, strict=True):
+        value, low, high = estimate["estimate"], estimate["low"], estimate["high"]
+        shown = Estimate(label, estimate["n"], _shown(value, is_share), position_of(value))
+        if low is not None:
+            interval = f"{_shown(low, is_share)} – {_shown(high, is_share)}"
+            begin, end = position_of(low), position_of(high)
+            shown = replace(shown, interval=interval, low=begin, width=round(end - begin, 1))
+        listed.append(shown)
+    return listed
 
 
 def _shown(value: float, is_share: bool) -> str:

@@ -25,7 +25,7 @@ from outgoing.addresses import is_local_host
 from rights import parts
 from rights.admin import PartAdmin
 from rights.roles import Role
-from studies.admin.records import StudyFilter
+from studies.admin.records import by_study
 from studies.models import Study
 
 
@@ -75,16 +75,12 @@ class RecipientForm(forms.ModelForm):
         return address
 
 
-class RecipientStudyFilter(StudyFilter):
-    lookup = "study"
-
-
 @admin.register(Recipient)
 class RecipientAdmin(PartAdmin):
     sees = changes = deletes = Role.EDITOR
     form = RecipientForm
     list_display = ["address", "study", "told_of", "arrives", "problem"]
-    list_filter = [RecipientStudyFilter]
+    list_filter = [by_study("study")]
     list_select_related = ["study"]
     actions = None
     view_on_site = False

@@ -99,8 +99,8 @@ class PanelAdmin(Desk, PartAdmin):
         study = self.study_of(request, study_id)
         panel = Panel.objects.filter(study=study).first()
         if panel is not None:
-            return HttpResponseRedirect(self.address("change", panel.pk))
-        return HttpResponseRedirect(f"{self.address('add')}?study={study.pk}")
+            return HttpResponseRedirect(self.url_of("change", panel.pk))
+        return HttpResponseRedirect(f"{self.url_of('add')}?study={study.pk}")
 
     def add_view(self, request: HttpRequest, form_url: str = "", extra_context: Any = None) -> HttpResponse:
         """Ask for the study and the preset first, then show the form filled in from them."""
@@ -163,7 +163,7 @@ class PanelAdmin(Desk, PartAdmin):
 
     def response_add(self, request: HttpRequest, obj: Panel, post_url_continue: str | None = None) -> HttpResponse:
         message = _("Saved. Give the panel the address below, and try the link yourself.")
-        return self.leave_to(request, self.address("change", obj.pk), message)
+        return self.leave_to(request, self.url_of("change", obj.pk), message)
 
     # ---- payment lists -------------------------------------------------------------------------------
 

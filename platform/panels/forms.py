@@ -5,21 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 from django import forms
-from django.core.validators import RegexValidator
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.debug import sensitive_variables
-from unfold.widgets import (
-    UnfoldAdminFileFieldWidget,
-    UnfoldAdminPasswordWidget,
-    UnfoldAdminTextareaWidget,
-    UnfoldBooleanSwitchWidget,
-)
+from unfold.widgets import UnfoldAdminFileFieldWidget, UnfoldAdminTextareaWidget, UnfoldBooleanSwitchWidget
 
 from panels import presets
 from panels.endings import Outcome
 from panels.models import Panel
 from recruiters.keys import read_keys
+from rights.admin.secrets import secret_field
 
 _SHORTEST_SECRET = 16
 FIELDS = (
@@ -31,15 +26,9 @@ FIELDS = (
 class PanelForm(forms.ModelForm):
     """Form for a panel; its secret is write-only."""
 
-    new_secret = forms.CharField(
-        label=gettext_lazy("Signing secret"),
-        required=False,
-        max_length=200,
-        validators=[RegexValidator(r"^[!-~]*$", gettext_lazy("Use only ASCII characters, without spaces."))],
-        widget=UnfoldAdminPasswordWidget(attrs={"autocomplete": "new-password"}),
-        help_text=gettext_lazy(
-            "At least 16 characters, stored encrypted and never shown. Leave empty to keep the saved secret."
-        ),
+    new_secret = secret_field(
+        gettext_lazy("Signing secret"),
+        gettext_lazy("At least 16 characters, stored encrypted and never shown. Leave empty to keep the saved secret."),
     )
 
     class Meta:

@@ -25,7 +25,7 @@ from payouts.deciding import NotDone
 from payouts.models import LedgerRow
 from payouts.posting import post
 from recruiters.models import Identity
-from recruiters.uploads import BadFile, Problem, rows_of, text_of
+from recruiters.uploads import BadFile, Problem, table_of
 from studies.models import Study
 
 State = LedgerRow.State
@@ -175,19 +175,14 @@ def read(data: bytes, panel: Panel) -> list[Line]:
     Raises:
         BadFile: names every line that cannot be read; nothing is imported.
     """
-    rows = rows_of(text_of(data))
-    header_line, header = next(rows, (0, []))
-    names = [name.strip().casefold() for name in header]
+    table = table_of(data)
     required = [panel.column_of("person"), panel.column_of("amount")]
-    missing = [name for name in required if names.count(name.casefold()) != 1]
-    if missing:
+    if any(table.names.count(name.casefold()) != 1 for name in required):
         message = _("The first line must name each of the columns “{columns}” once.")
-        raise BadFile([Problem(header_line, message.format(columns="”, “".join(required)))])
-    person_index, amount_index = (names.index(name.casefold()) for name in required)
+        raise BadFile([Problem(table.header_line, message.format(columns="”, “".join(required)))])
+    person_index, amount_index = (table.names.index(name.casefold()) for name in required)
     lines, problems = [], []
-    for number, cells in rows:
-        if not any(cell.strip() for cell in cells):
-            continue
+    for number, cells in table.rows:
         person = cells[person_index].strip().lstrip("'") if len(cells) > person_index else ""
         amount = _amount(cells[amount_index] if len(cells) > amount_index else "")
         if not person:

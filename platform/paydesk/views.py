@@ -401,22 +401,17 @@ def _limits(study: Study, sums: dict[str, Sums]) -> list[dict[str, Any]]:
 
 
 def _page(request: HttpRequest, study: Study, name: str, title: str, context: dict[str, Any]) -> HttpResponse:
+    above = [] if name == "page" else [(_("Pay"), reverse("paydesk:page", args=[study.pk]))]
     full_context = {
         **admin.site.each_context(request),
         "title": f"{title}: {study.title}",
-        **_trail(study, name, title),
+        **trail(study, *above, here=title),
         "study": study,
         "may_pay": parts.may(request.user, study, role=Role.OWNER),
         **context,
     }
     template = name if "/" in name else f"admin/paydesk/{name}.html"
     return TemplateResponse(request, template, full_context)
-
-
-def _trail(study: Study, name: str, title: str) -> dict[str, Any]:
-    if name == "page":
-        return trail(study, here=title)
-    return trail(study, (_("Pay"), reverse("paydesk:page", args=[study.pk])), here=title)
 
 
 def _record(

@@ -211,7 +211,7 @@ def write_off(*, study: str, rows: Collection[int], user: Any, reason: str, reje
     return _apply_to_each(
         study,
         rows,
-        lambda row: row.state in APPROVABLE,
+        may_be_written_off,
         lambda row: post(row, to=State.WRITTEN_OFF, user=user, why=reason, rejected=rejected),
     )
 

@@ -109,6 +109,7 @@ class Payer(Protocol):
 
     def prepare(self, order: Order) -> str:
         """Prepare the payment without moving money; return the reference to pay it by, empty if there is none."""
+        return ""
 
     def pay(self, order: Order) -> Answer:
         """Pay. After Unreachable the result is unknown: `look_up` is called before anything else."""
@@ -164,10 +165,6 @@ class PaymentMethod:
     rejection: Callable[[Enrolment], str] | None = None
     bulk_size: int = 1
     approves_within: Callable[[str], int | None] | None = None
-
-    def pays_elsewhere(self, study: str, reason: str) -> bool:
-        """Return whether the recruiter's own system pays for this reason."""
-        return self.elsewhere is not None and self.elsewhere(study, reason)
 
 
 _methods: dict[str, PaymentMethod] = {}

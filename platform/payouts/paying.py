@@ -189,7 +189,9 @@ def _pay_group(keys: Sequence[int]) -> int:
         identity = people.get(work.row.enrolment_id)
         with _saving_errors(work, identity):
             if identity is None:
-                _settle_without_identity(work)
+                is_unsent = work.row.state == State.APPROVED
+                reason = _("This participant was erased, so it is unknown whom to pay.")
+                _end(work, State.FAILED if is_unsent else State.UNCLEAR, reason)
             else:
                 members.append(_Member(work, identity, order_of(work.row, identity, reference=work.transfer.reference)))
     if not members:
@@ -353,11 +355,6 @@ def _save_answer(work: _Work, answer: Answer, identity: Identity) -> None:
         _end(work, State.UNCLEAR, f"{unclear} {reason}".strip())
 
 
-def _settle_without_identity(work: _Work) -> None:
-    erased = _("This participant was erased, so it is unknown whom to pay.")
-    _end(work, State.FAILED if work.row.state == State.APPROVED else State.UNCLEAR, erased)
-
-
 # ---- writing down ----------------------------------------------------------------------------------
 
 
@@ -424,6 +421,8 @@ def payer_of(row: LedgerRow) -> Payer | None:
 
 def order_of(row: LedgerRow, identity: Identity, *, reference: str = "") -> Order:
     """Return the order to pay this row."""
+    bonus = row.reason == "bonus"
+    thanks = _("Thank you for taking part. This is your bonus.") if bonus else _("Thank you for taking part.")
     return Order(
         uid=row.uid,
         reason=row.reason,
@@ -431,9 +430,7 @@ def order_of(row: LedgerRow, identity: Identity, *, reference: str = "") -> Orde
         currency=row.currency,
         worker=identity.worker,
         details=identity.details,
-        message=_("Thank you for taking part. This is your bonus.")
-        if row.reason == "bonus"
-        else _("Thank you for taking part."),
+        message=thanks,
         reference=reference,
     )
 

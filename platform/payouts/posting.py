@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
 from django.db import transaction
@@ -47,20 +46,12 @@ def cost_of(state: str) -> Account:
     return Account.COST_ELSEWHERE if state == State.ELSEWHERE else Account.COST
 
 
-def open_books(rows: Iterable[LedgerRow]) -> None:
-    """Write the first posting of rows that were just added: from cost to the account of their state."""
-    Posting.objects.bulk_create(
-        Posting(
-            row=row,
-            number=1,
-            debit=cost_of(row.state),
-            credit=ACCOUNT_OF[row.state],
-            amount=row.amount,
-            currency=row.currency,
-            at=row.created_at,
-        )
-        for row in rows
-    )
+def open_books(row: LedgerRow) -> None:
+    """Write the first posting of a row that was just added: from cost to the account of its state."""
+    Posting.objects.create(
+        row=row, number=1, debit=cost_of(row.state), credit=ACCOUNT_OF[row.state], amount=row.amount,
+        currency=row.currency, at=row.created_at,
+    )  # fmt: skip
 
 
 def locked(pk: int) -> LedgerRow:

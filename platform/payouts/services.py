@@ -13,7 +13,7 @@ from django.db.models import Count, Min, Q
 
 from participants.models import Enrolment
 from payouts.models import LedgerRow
-from payouts.payers import PaymentMethod, method_of
+from payouts.payers import method_of
 from payouts.posting import open_books
 from plans import pay as rules
 from recruiters.models import Identity
@@ -41,35 +41,21 @@ def record_due(
         own_bonus: the mean bonus of the matches that count, if games pay by rules of their own.
         games: with several matches, each one's number, payoff, share and whether it counts; stored in the workings.
     """
-    earned: dict[str, Any] = {
-        "payoff": payoff,
-        "share": share,
-        "waited": waited,
-        "played": played,
-        "own_bonus": own_bonus,
-    }
-    owed = rules.due(rule, ending=enrolment.state, **earned)
+    results: dict[str, Any] = {"ending": enrolment.state, "payoff": payoff, "share": share}
+    owed = rules.due(rule, waited=waited, played=played, own_bonus=own_bonus, **results)
     own = {} if own_bonus is None else {"own_bonus": str(own_bonus)}
     numbers = {"waited": waited, "played": played, "games": list(games), **own}
     further = {name: number for name, number in numbers.items() if number}
-    workings = rules.workings(rule, ending=enrolment.state, payoff=payoff, share=share, **further)
+    workings = rules.workings(rule, **results, **further)
     recruiter = Identity.objects.filter(enrolment=enrolment).values_list("recruiter", flat=True).first() or ""
     method = method_of(recruiter)
+    states = LedgerRow.State
     for reason, amount in owed.items():
-        row, is_new = LedgerRow.objects.get_or_create(
-            enrolment=enrolment,
-            reason=reason,
-            defaults={
-                "study": study,
-                "recruiter": recruiter,
-                "amount": amount,
-                "currency": rule.currency,
-                "state": _first_state(method, study, reason),
-                "workings": workings,
-            },
-        )
-        if is_new:
-            open_books([row])
+        elsewhere = method is not None and method.elsewhere is not None and method.elsewhere(study, reason)
+        _add_row(
+            enrolment, reason, study=study, recruiter=recruiter, amount=amount, currency=rule.currency,
+            state=states.ELSEWHERE if elsewhere else states.DUE, workings=workings,
+        )  # fmt: skip
     return owed
 
 
@@ -77,25 +63,16 @@ def keep_paid_elsewhere(
     enrolment: Enrolment, *, study: str, recruiter: str, reason: str, amount: Decimal, currency: str
 ) -> None:
     """Record a payment made automatically by the recruiter; a second call adds nothing. Call this in a transaction."""
-    row, is_new = LedgerRow.objects.get_or_create(
-        enrolment=enrolment,
-        reason=reason,
-        defaults={
-            "study": study,
-            "recruiter": recruiter,
-            "amount": amount,
-            "currency": currency,
-            "state": LedgerRow.State.ELSEWHERE,
-            "workings": {"ending": enrolment.state},
-        },
-    )
+    _add_row(
+        enrolment, reason, study=study, recruiter=recruiter, amount=amount, currency=currency,
+        state=LedgerRow.State.ELSEWHERE, workings={"ending": enrolment.state},
+    )  # fmt: skip
+
+
+def _add_row(enrolment: Enrolment, reason: str, **columns: Any) -> None:
+    row, is_new = LedgerRow.objects.get_or_create(enrolment=enrolment, reason=reason, defaults=columns)
     if is_new:
-        open_books([row])
-
-
-def _first_state(method: PaymentMethod | None, study: str, reason: str) -> str:
-    elsewhere = method is not None and method.pays_elsewhere(study, reason)
-    return LedgerRow.State.ELSEWHERE if elsewhere else LedgerRow.State.DUE
+        open_books(row)
 
 
 @dataclass(frozen=True)

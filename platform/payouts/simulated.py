@@ -34,9 +34,6 @@ class SimulatedPayer(Payer):
         is_waiting = _outcome(order) == Outcome.NOT_FOUND
         return AssignmentStatus.WORKING if is_waiting else AssignmentStatus.SUBMITTED
 
-    def prepare(self, order: Order) -> str:
-        return ""
-
     def pay(self, order: Order) -> Answer:
         return self.look_up(order)
 

@@ -10,6 +10,7 @@ from typing import Any
 from checks.steps import Comprehension, Quiz
 from participants import steps
 from participants.models import Enrolment
+from participants.steps import Step
 from piloting.models import Walker
 from piloting.reading import FormField, Page
 from plans.questions import Answer, BadAnswer, Question
@@ -30,7 +31,8 @@ def answers(page: Page, enrolment: Enrolment, plan: str, rng: Random) -> dict[st
     Names, surveys and checks are answered from the enrolment, all other steps from the form alone.
     """
     answer_step = _FROM_ENROLMENT.get((enrolment.step or {}).get("kind", ""))
-    known_answers = answer_step(enrolment, plan, rng) if answer_step else {}
+    step: Any = steps.step_object(enrolment, enrolment.step) if answer_step and enrolment.step else None
+    known_answers = answer_step(step, plan, rng) if answer_step else {}
     valid_values = {
         field.name: _valid_value(field, rng)
         for field in page.fields.values()
@@ -43,25 +45,19 @@ def answers(page: Page, enrolment: Enrolment, plan: str, rng: Random) -> dict[st
     }
 
 
-def _name(enrolment: Enrolment, plan: str, rng: Random) -> dict[str, str]:
+def _name(step: Step, plan: str, rng: Random) -> dict[str, str]:
     return {"name": rng.choice(NAMES)}
 
 
-def _code_word(enrolment: Enrolment, plan: str, rng: Random) -> dict[str, str]:
-    return {"code_word": WRONG_WORD if plan == Plan.WRONG_CODE else enrolment.code_word}
+def _code_word(step: Step, plan: str, rng: Random) -> dict[str, str]:
+    return {"code_word": WRONG_WORD if plan == Plan.WRONG_CODE else step.enrolment.code_word}
 
 
-def _comprehension(enrolment: Enrolment, plan: str, rng: Random) -> dict[str, str]:
-    assert enrolment.step is not None
-    step = steps.step_object(enrolment, enrolment.step)
-    assert isinstance(step, Comprehension)
+def _comprehension(step: Comprehension, plan: str, rng: Random) -> dict[str, str]:
     return {asked.key: _option(asked, plan != Plan.MISREADS) for asked in step.open_questions()}
 
 
-def _quiz(enrolment: Enrolment, plan: str, rng: Random) -> dict[str, str]:
-    assert enrolment.step is not None
-    step = steps.step_object(enrolment, enrolment.step)
-    assert isinstance(step, Quiz)
+def _quiz(step: Quiz, plan: str, rng: Random) -> dict[str, str]:
     return {asked.key: _option(asked, plan != Plan.WRONG_QUIZ) for asked in step.questions()}
 
 
@@ -70,11 +66,8 @@ def _option(asked: Any, is_correct: bool) -> str:
     return next((option for option in asked.options if (option == asked.answer) == is_correct), asked.options[0])
 
 
-def _questions(enrolment: Enrolment, plan: str, rng: Random) -> dict[str, str]:
+def _questions(step: Questions, plan: str, rng: Random) -> dict[str, str]:
     """Return answers that let the participant continue, avoiding those that are not valid or screen out."""
-    assert enrolment.step is not None
-    step = steps.step_object(enrolment, enrolment.step)
-    assert isinstance(step, Questions)
     values, posted = dict(step.values), dict[str, str]()
     for question in step.questions():
         if question.is_shown(values):
@@ -117,7 +110,7 @@ def _answer(question: Question, rng: Random) -> Answer:
             return SENTENCE
 
 
-_FROM_ENROLMENT: dict[str, Callable[[Enrolment, str, Random], dict[str, str]]] = {
+_FROM_ENROLMENT: dict[str, Callable[[Any, str, Random], dict[str, str]]] = {
     "name": _name,
     "questions": _questions,
     "instructions": _code_word,

@@ -12,7 +12,7 @@ from participants.signals import enrolment_ended
 from piloting.enrolling import cell_of, placement_in
 from piloting.models import Walker
 from plans import pay as rules
-from studies.endings import Earnings, debriefing_of, earnings_of, show_earnings
+from studies.endings import Earnings, earnings_of, show_earnings
 from studies.models import Cell
 
 
@@ -32,15 +32,6 @@ def show_pay(enrolment: Enrolment, cell: Cell) -> tuple[Earnings, dict[str, Deci
     """Write what the last page shows; return the results and the amounts that a study would owe."""
     rule, earnings, contact = cell.pay(), earnings_of(enrolment, cell.plan), cell.plan.entry.contact
     amounts_due = rules.due(rule, ending=enrolment.state, **earnings.rule_inputs())
-    show_earnings(
-        enrolment,
-        rule,
-        amounts_due,
-        purpose=Match.Purpose.PILOT,
-        debriefing=debriefing_of(placement_in(cell, enrolment), contact),
-        entry=cell.plan.entry.via,
-        earned=earnings,
-        within=cell.plan.pay.within,
-        contact=contact,
-    )
+    placement = placement_in(cell, enrolment)
+    show_earnings(placement, rule, amounts_due, earnings, purpose=Match.Purpose.PILOT, contact=contact)
     return earnings, amounts_due

@@ -82,8 +82,7 @@ class Person:
             Interrupted
         """
         for _page in range(MAX_PAGES):
-            if not self._may_continue():
-                raise Interrupted
+            self._refuse_interrupted()
             if until is not None and self._refreshed().position >= until:
                 return
             started_at, position = time.monotonic(), self._refreshed().position
@@ -111,9 +110,12 @@ class Person:
     def _stay(self, step: steps.Step) -> None:
         """Stay on a page for as long as it cannot be left."""
         while left := step.seconds_left():
-            if not self._may_continue():
-                raise Interrupted
+            self._refuse_interrupted()
             time.sleep(min(left, POLL_SECONDS))
+
+    def _refuse_interrupted(self) -> None:
+        if not self._may_continue():
+            raise Interrupted
 
     def _refreshed(self) -> Enrolment:
         self.enrolment.refresh_from_db()
@@ -171,10 +173,11 @@ class Person:
     def _wait_for_others(self) -> None:
         """Stay on the lobby's page, saying when asked that they are ready, until a match begins or the wait ends."""
         position, started_at = self.enrolment.position, time.monotonic()
+        step = self.enrolment.steps[position]
+        longest = step["limit"] + 2 * step["ready"] + EXTRA_SECONDS  # the last group may be asked twice
         while not self._refreshed().ended and self.enrolment.position == position:
-            if not self._may_continue():
-                raise Interrupted
-            if time.monotonic() - started_at > _longest_lobby(self.enrolment.steps[position]):
+            self._refuse_interrupted()
+            if time.monotonic() - started_at > longest:
                 raise Stuck(_("The wait in the lobby never ended."))
             time.sleep(POLL_SECONDS)
             page = self._open_page()
@@ -188,8 +191,7 @@ class Person:
         seat = Seat.objects.get(enrolment=self.enrolment, step=self.enrolment.position)
         last_event, last_change = -1, time.monotonic()
         while (match := Match.objects.get(pk=seat.match_id)).status == Match.Status.LIVE:
-            if not self._may_continue():
-                raise Interrupted
+            self._refuse_interrupted()
             play = match.play()
             if play.last != last_event:
                 last_event, last_change = play.last, time.monotonic()
@@ -197,13 +199,10 @@ class Person:
                 raise Stuck(_("The match got stuck: no one moved."))
             if not self._let_others_move(match):
                 self._take_turn(match, seat, play)
-        deciding_seconds, waiting_seconds = pace.seconds_of_match(match, seat.role, self._opponents(match))
-        return {"reading": pace.seconds_of_page(page), "moves": deciding_seconds, "waiting": waiting_seconds}
-
-    def _opponents(self, match: Match) -> dict[str, Agent]:
-        """Return the match's agents by role, as in a launch."""
         seats = match.seats.filter(label__in=self._agents)
-        return {seat.role: self._agents[seat.label] for seat in seats}
+        opponents = {other.role: self._agents[other.label] for other in seats}  # as in a launch
+        deciding_seconds, waiting_seconds = pace.seconds_of_match(match, seat.role, opponents)
+        return {"reading": pace.seconds_of_page(page), "moves": deciding_seconds, "waiting": waiting_seconds}
 
     def _max_wait(self, match: Match) -> float:
         return EXTRA_SECONDS + max((agent.settings.limit_seconds for agent in match.agents().values()), default=0.0)
@@ -264,13 +263,7 @@ def _stage_of(step: Mapping[str, Any]) -> str:
     return ".".join([name, *step.get("passes", ())])
 
 
-def _longest_lobby(step: Mapping[str, Any]) -> float:
-    """Return the seconds within which a lobby step ends, if its last group is asked twice."""
-    return step["limit"] + 2 * step["ready"] + EXTRA_SECONDS
-
-
 def _without_empty(move: MoveData) -> dict[str, Any]:
-    """Return a move without its empty values."""
     return {name: value for name, value in move.items() if value is not None}
 
 

@@ -9,7 +9,6 @@ from html.parser import HTMLParser
 _UNREAD = frozenset({"script", "style", "noscript", "template", "details"})
 """Elements whose text is not read because they are hidden or collapsed."""
 _CHOICES = ("radio", "checkbox")
-_LIMITS = ("min", "max", "step", "maxlength", "required")
 _NUMERIC_MODES = ("decimal", "numeric")
 """`inputmode` values of text fields that take numbers."""
 

@@ -49,7 +49,6 @@ class AgentsGame(Stage):
         DEFAULT_TEXT,
         title="Instructions",
         description="Markdown with the game's variables, such as {{ money }}. In a file, “default” is the game's own.",
-        json_schema_extra={"text": True},
     )
 
     @classmethod

@@ -19,6 +19,8 @@ NAME_PATTERN = r"^[a-z][a-z0-9_]*$"
 Name = Annotated[str, Field(pattern=NAME_PATTERN, max_length=40)]
 """The name of a factor, stage or question."""
 RESERVED_NAMES = frozenset({"by", "values", "default", "person", "role", "quota", "weight", "recruiter"})
+IN_SECONDS = Field(json_schema_extra={"unit": "seconds"})
+"""Of a number of seconds, for its annotation."""
 MAX_CELLS = 5000
 MAX_LEVELS = 5000
 

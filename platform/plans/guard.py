@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from decimal import Decimal, InvalidOperation
-from typing import Any
 
 from games import guard
 from games.interface import Json
@@ -65,7 +64,7 @@ _NOT_SHOWN = frozenset(
 def _promises(plan: Plan, at: str, text: str) -> Iterator[Fault]:
     """Yield amounts of money that the plan does not pay."""
     bonus = plan.pay.bonus
-    paid = {plan.pay.base, plan.pay.waiting_rate, bonus.cap, *_amounts(bonus.model_dump())}
+    paid = {plan.pay.base, plan.pay.waiting_rate, bonus.cap, bonus.average, bonus.rate}
     for amount in dict.fromkeys(_AMOUNT.findall(text)):
         try:
             value = Decimal(amount.replace(",", "."))
@@ -76,10 +75,6 @@ def _promises(plan: Plan, at: str, text: str) -> Iterator[Fault]:
                 "“{amount}” is promised, but is neither the base pay, an average, a rate nor the limit of the bonus."
             )
             yield Fault(at, words.format(amount=amount))
-
-
-def _amounts(values: dict[str, Any]) -> set[Decimal]:
-    return {value for value in values.values() if isinstance(value, Decimal)}
 
 
 def _partners(stage: stages.Stage, at: str) -> Iterator[Fault]:

@@ -81,16 +81,17 @@ class PayRule(BaseModel):
     waiting_rate: Amount = Decimal(0)
 
 
-def _two_decimals(amount: Decimal) -> Decimal:
+def cents(amount: Decimal) -> Decimal:
+    """Return `amount` rounded half up to whole cents."""
     return amount.quantize(CENT, rounding=ROUND_HALF_UP)
 
 
 def _rate(rate: Decimal) -> Decimal:
     exact = rate.normalize()
-    return _two_decimals(exact) if int(exact.as_tuple().exponent) > -2 else exact
+    return cents(exact) if int(exact.as_tuple().exponent) > -2 else exact
 
 
-PlanAmount = Annotated[Amount, AfterValidator(_two_decimals)]
+PlanAmount = Annotated[Amount, AfterValidator(cents)]
 """An amount in a plan, always with two decimals, so that 1 and "1.00" are the same text."""
 
 
@@ -179,11 +180,6 @@ class Pay(BaseModel):
         )
 
 
-def cents(amount: Decimal) -> Decimal:
-    """Return `amount` rounded half up to whole cents."""
-    return amount.quantize(CENT, rounding=ROUND_HALF_UP)
-
-
 def bonus(rule: PayRule, *, payoff: float, share: float) -> Decimal:
     """Return clip(rule(payoff), 0, cap) in whole cents.
 
@@ -255,17 +251,21 @@ def shown_bonus(rule: Mapping[str, Any], payoff: float | None, share: float | No
     return in_currency(bonus(pay, payoff=payoff or 0.0, share=share or 0.0), pay.currency)
 
 
+def highest_bonus(rule: PayRule) -> Decimal:
+    """Return the most that a rule can pay as a bonus."""
+    unlimited = {
+        "share": 2 * rule.announced_average,
+        "linear": rule.cap if rule.rate else Decimal(0),
+        "fixed": rule.announced_average,
+    }
+    return min(unlimited[rule.rule], rule.cap)
+
+
 def bonus_range(rule: Mapping[str, Any]) -> tuple[str, str]:
     """Return the smallest and the largest bonus that a rule can give, formatted; equal if the result has no effect."""
     pay = _read(json.dumps(rule))
-    nothing = Decimal(0)
-    uncapped = {
-        "share": 2 * pay.announced_average,
-        "linear": pay.cap if pay.rate else nothing,
-        "fixed": pay.announced_average,
-    }
-    most = min(uncapped[pay.rule], pay.cap)
-    least = most if pay.rule == "fixed" else nothing
+    most = highest_bonus(pay)
+    least = most if pay.rule == "fixed" else Decimal(0)
     return in_currency(least, pay.currency), in_currency(most, pay.currency)
 
 

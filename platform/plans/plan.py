@@ -13,7 +13,7 @@ from games.words import gettext as _
 from plans import moments
 from plans.agents import Label, PlannedAgent
 from plans.analysis import Analysis
-from plans.factors import Cells, Factor, Name, PlanModel
+from plans.factors import IN_SECONDS, Cells, Factor, Name, PlanModel
 from plans.languages import Language
 from plans.pay import Pay
 from plans.stages import Block, Consent, Game, Stage
@@ -73,11 +73,10 @@ class Help(PlanModel):
         title="A question pauses the clock",
         description="While a question is open, the time for the participant's answer in a game does not run.",
     )
-    longest_pause: Annotated[int, Field(ge=10, le=1800)] = Field(
+    longest_pause: Annotated[int, Field(ge=10, le=1800), IN_SECONDS] = Field(
         180,
         title="Longest pause",
         description="How long one question may pause the clock; no turn is paused longer in total.",
-        json_schema_extra={"unit": "seconds"},
     )
 
 

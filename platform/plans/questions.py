@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date
 from random import Random
 from typing import Annotated, Any, ClassVar, Literal
@@ -21,7 +21,6 @@ from pydantic import (
     Field,
     StrictFloat,
     StrictInt,
-    ValidationError,
     ValidationInfo,
     field_validator,
 )
@@ -53,14 +52,6 @@ FREE_TEXT: tuple[Kind, ...] = ("text", "long")
 Answer = str | int | float | list[str] | dict[str, str] | None
 Given = str | Sequence[str] | Mapping[str, str]
 """What a participant gave: a text, the chosen options in order, or the chosen options by row."""
-
-
-class BadQuestions(ValueError):
-    """Raised for invalid questions; `problems` lists the reasons."""
-
-    def __init__(self, problems: Sequence[str]):
-        super().__init__(" ".join(problems))
-        self.problems = list(problems)
 
 
 class BadAnswer(ValueError):
@@ -459,29 +450,6 @@ def faults(
                 yield index, field, _("“{name}” is not known yet when this question is asked.").format(name=name)
 
 
-def questions_of(descriptions: Any, *, order: str = "fixed", may_end: bool = True) -> list[Question]:
-    """Return the questions described by plain data.
-
-    Raises:
-        BadQuestions: naming each question by its number, from 1.
-    """
-    if not isinstance(descriptions, list | tuple):
-        raise BadQuestions([_("A survey is a list of questions.")])
-    if len(descriptions) > MAX_QUESTIONS:
-        raise BadQuestions([_("A page can have at most {most} questions.").format(most=MAX_QUESTIONS)])
-    questions, problems = [], []
-    for number, data in enumerate(descriptions, start=1):
-        try:
-            questions.append(Question.model_validate(data))
-        except ValidationError as error:
-            problems += [_numbered(number, str(fault["loc"][0]), fault["msg"]) for fault in error.errors()[:1]]
-    if not problems:
-        problems = [_numbered(1 + i, field, why) for i, field, why in faults(questions, order=order, may_end=may_end)]
-    if problems:
-        raise BadQuestions(problems)
-    return questions
-
-
-def _numbered(number: int, field: str, reason: str) -> str:
-    title = Question.model_fields[field].title if field in Question.model_fields else field
-    return _("Question {number}, {field}: {reason}").format(number=number, field=title, reason=reason)
+def questions_of(descriptions: Iterable[Any]) -> list[Question]:
+    """Return the questions that a plan describes as plain data."""
+    return [Question.model_validate(description) for description in descriptions]

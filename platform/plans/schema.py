@@ -25,23 +25,9 @@ from plans.reading import LITERAL
 from plans.stages import Stage, kinds
 
 HINTS = (
-    "text",
-    "condition",
-    "game",
-    "agent",
-    "agents",
-    "media",
-    "entry",
-    "moment",
-    "seats",
-    "config",
-    "strategy",
-    "endings",
-    "payoffs",
-    "answers",
-    "outcome",
-    "contrast",
-)
+    "text", "condition", "game", "agent", "agents", "media", "entry", "moment", "seats", "config", "strategy",
+    "endings", "payoffs", "answers", "outcome", "contrast",
+)  # fmt: skip
 """Keys of `json_schema_extra` that choose a control of its own."""
 FIXED = frozenset({"stage", "name", "game", "kind"})
 """Fields that no factor may vary: they decide what else there is."""

@@ -16,12 +16,12 @@ from games.words import gettext as _
 from plans.agents import PERSON, Label
 from plans.chat import Chat
 from plans.conditions import Expression
-from plans.factors import Name, PlanModel
+from plans.factors import IN_SECONDS, Name, PlanModel
 from plans.pay import Bonus
 from plans.questions import MAX_QUESTIONS, Question
 
-Seconds = Annotated[int, Field(ge=0)]
-Text = Annotated[str, Field(max_length=50_000)]
+Seconds = Annotated[int, Field(ge=0), IN_SECONDS]
+Text = Annotated[str, Field(max_length=50_000), Field(json_schema_extra={"text": True})]
 DEFAULT_TEXT = "default"
 """Stands for Parley's own text."""
 _AT_TIMEOUT: dict[str, Any] = {"end": "the match ends", "default": "a default move", "agent": "the stand-in takes over"}
@@ -90,7 +90,6 @@ class Consent(Stage):
         DEFAULT_TEXT,
         title="Text",
         description="Markdown. In a file, “default” is a text made from your settings that is accurate for them.",
-        json_schema_extra={"text": True},
     )
 
 
@@ -103,7 +102,7 @@ class Page(Stage):
 
     stage: Literal["page"]
     title: Annotated[str, Field(max_length=200)] = Field("", title="Heading")
-    text: Text = Field("", title="Text", description="Markdown.", json_schema_extra={"text": True})
+    text: Text = Field("", title="Text", description="Markdown.")
     image: str | None = Field(
         None, title="Image", description="PNG, JPEG, WebP or GIF, at most 5 MB.", json_schema_extra={"media": "image"}
     )
@@ -113,9 +112,7 @@ class Page(Stage):
     media_text: Annotated[str, Field(max_length=500)] = Field(
         "", title="Description of the image or video", description="For participants who cannot see it."
     )
-    seconds: Annotated[int, Field(ge=0, le=3600)] = Field(
-        0, title="Shown for at least", json_schema_extra={"unit": "seconds"}
-    )
+    seconds: Annotated[int, Field(ge=0, le=3600), IN_SECONDS] = Field(0, title="Shown for at least")
 
 
 @register
@@ -174,32 +171,28 @@ class Comprehension(PlanModel):
 class Timing(PlanModel):
     """How long a game waits for its participants."""
 
-    turn: Annotated[int, Field(ge=5)] = Field(180, title="Time per turn", json_schema_extra={"unit": "seconds"})
+    turn: Annotated[int, Field(ge=5), IN_SECONDS] = Field(180, title="Time per turn")
     extension: Seconds = Field(
         60,
         title="Extra time",
         description="Added once per turn when the time is up. 0 for none.",
-        json_schema_extra={"unit": "seconds"},
     )
     report: Seconds = Field(
         60,
         title="Extra time for problem reports",
         description="Added once per turn when a player opens “Report a problem”.",
-        json_schema_extra={"unit": "seconds"},
     )
-    absence: Annotated[int, Field(ge=0, le=3600)] = Field(
+    absence: Annotated[int, Field(ge=0, le=3600), IN_SECONDS] = Field(
         120,
         title="Lost connection",
         description="How long a match waits for a participant who loses the connection during their turns, in total "
         "per match. After that, the time counts as up. 0: not longer than for others.",
-        json_schema_extra={"unit": "seconds"},
     )
-    grace: Annotated[int, Field(ge=0, le=600)] = Field(
+    grace: Annotated[int, Field(ge=0, le=600), IN_SECONDS] = Field(
         60,
         title="Late delivery",
         description="After a lost connection or an outage of your server, an answer that was given in time still "
         "counts if it arrives within this time, but never longer than the connection was lost.",
-        json_schema_extra={"unit": "seconds"},
     )
     on_timeout: Literal["end", "default", "agent"] = Field(
         "end",
@@ -228,15 +221,12 @@ class Timing(PlanModel):
 class Lobby(PlanModel):
     """How participants wait for each other."""
 
-    wait: Annotated[int, Field(ge=10, le=3600)] = Field(
-        300, title="Longest wait", json_schema_extra={"unit": "seconds"}
-    )
-    ready: Annotated[int, Field(ge=0, le=300)] = Field(
+    wait: Annotated[int, Field(ge=10, le=3600), IN_SECONDS] = Field(300, title="Longest wait")
+    ready: Annotated[int, Field(ge=0, le=300), IN_SECONDS] = Field(
         20,
         title="Time to get ready",
         description="When a group is complete, everyone in it is asked “Ready?” for this long. Anyone who does not "
         "press the button goes back to the queue, once. 0 to start at once.",
-        json_schema_extra={"unit": "seconds"},
     )
     otherwise: Literal["leave", "agents", "fewer"] = Field(
         "leave",
@@ -287,13 +277,9 @@ class Game(Stage):
         DEFAULT_TEXT,
         title="Instructions",
         description="Markdown with the game's variables, such as {{ money }}. In a file, “default” is the game's own.",
-        json_schema_extra={"text": True},
     )
     examples: Text = Field(
-        "",
-        title="Examples",
-        description="Shown below the rules; Markdown with the game's variables.",
-        json_schema_extra={"text": True},
+        "", title="Examples", description="Shown below the rules; Markdown with the game's variables."
     )
     code_word: CodeWord | None = Field(
         CodeWord(), title="Code word", description="Asked once, in the instructions of the first game."
@@ -456,7 +442,6 @@ class Debriefing(Stage):
         DEFAULT_TEXT,
         title="Text",
         description="Markdown. In a file, “default” thanks participants and says that programs may have played.",
-        json_schema_extra={"text": True},
     )
 
 

@@ -83,7 +83,7 @@ class ProgramAdmin(PartAdmin):
             ),
             "secret": secret,
             "command": f'curl -H "Authorization: Bearer SECRET" {request.build_absolute_uri("/api/v1/")}seats',
-            "back": self.address("changelist"),
+            "back": self.url_of("changelist"),
             "back_title": _("All programs"),
         }
         title = _("Secret of program “{name}”").format(name=program.name)

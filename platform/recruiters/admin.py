@@ -6,20 +6,20 @@ from typing import Any
 
 from django import forms
 from django.contrib import admin
-from django.core.validators import RegexValidator
 from django.http import HttpRequest, HttpResponse
 from django.utils.decorators import method_decorator
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.debug import sensitive_post_parameters, sensitive_variables
 from unfold.decorators import display
-from unfold.widgets import UnfoldAdminPasswordWidget, UnfoldAdminSelectWidget
+from unfold.widgets import UnfoldAdminSelectWidget
 
 from participants.admin import ReadOnlyAdmin
 from recruiters import otree
 from recruiters.models import Delivery, Identity, OtreeServer
 from rights import parts
 from rights.admin import NO_STORE, PartAdmin
+from rights.admin.secrets import secret_field
 from rights.roles import Role
 
 
@@ -41,15 +41,9 @@ class IdentityAdmin(ReadOnlyAdmin):
 class OtreeServerForm(forms.ModelForm):
     """Settings of an oTree server. The form takes the key but never shows it."""
 
-    new_rest_key = forms.CharField(
-        label=gettext_lazy("REST API key"),
-        required=False,
-        max_length=200,
-        validators=[
-            RegexValidator(r"^[!-~]*$", gettext_lazy("The key must contain only ASCII characters and no spaces."))
-        ],
-        widget=UnfoldAdminPasswordWidget(attrs={"autocomplete": "new-password"}),
-        help_text=gettext_lazy(
+    new_rest_key = secret_field(
+        gettext_lazy("REST API key"),
+        gettext_lazy(
             "The server's OTREE_REST_KEY. With it, Parley sends results as soon as a game ends; without it, oTree "
             "requests them. The key is stored encrypted and never shown. Leave empty to keep the stored key."
         ),
@@ -122,7 +116,7 @@ class OtreeServerAdmin(PartAdmin):
                 "OTREE_URL": obj.allowed()[0],
                 "OTREE_AUTH_LEVEL": "STUDY",
             },
-            "list": self.address("changelist"),
+            "list": self.url_of("changelist"),
         }
         title = _("Settings for oTree")
         return self.page(request, "admin/recruiters/otreeserver/made.html", title, context, headers=NO_STORE)

@@ -25,8 +25,7 @@ class Arrival:
         preview: the visitor only previews the study; nothing is stored.
         lasting: the link belongs to the participant, not to one assignment. It may start another enrolment
             after the previous one has ended, if the study allows repeated participation.
-        role: the role the recruiter assigned to this participant.
-        cell: the number of the cell the recruiter assigned to this participant.
+        role, cell: those that the recruiter assigned to this participant; the cell by number.
         together: the same text for participants who may play with each other; empty if they may play with anyone.
         return_to: the recruiter's page to return to afterwards.
         turned_away: how the participant returns to the recruiter if no place is left.

@@ -15,7 +15,7 @@ from django.utils.translation import gettext as _
 
 from participants.states import State
 from recruiters.models import Identity, LabCode
-from recruiters.uploads import BadFile, Problem, rows_of, text_of
+from recruiters.uploads import BadFile, Problem, table_of
 
 MOST = 10_000
 """Maximum codes generated or uploaded at once."""
@@ -71,27 +71,23 @@ def read(data: bytes, *, shortest: int = SHORTEST) -> list[UploadedCode]:
     Raises:
         BadFile: naming every invalid line.
     """
-    rows = rows_of(text_of(data))
-    header_line, header = next(rows, (0, []))
-    if header and header[0].strip().casefold().startswith("sep="):
-        header_line, header = next(rows, (0, []))
-    names = [name.strip().casefold() for name in header]
+    table = table_of(data)
+    names = table.names
     if not names:
         raise BadFile([Problem(0, _("The file is empty."))])
     if "code" not in names or len(set(names)) < len(names) or set(names) - {"code", "label"}:
         message = _("The first line must name the columns: “code” and optionally “label”, and no others.")
-        raise BadFile([Problem(header_line, message)])
+        raise BadFile([Problem(table.header_line, message)])
     codes: list[UploadedCode] = []
     problems: list[Problem] = []
     first_lines: dict[str, int] = {}
-    for line, cells in rows:
-        if not any(cell.strip() for cell in cells):
-            continue
+    for line, cells in table.rows:
         if len(codes) + len(problems) >= MOST:
             raise BadFile([Problem(line, _("A file can have at most {most} codes.").format(most=f"{MOST:,}"))])
         cells_by_name = dict(zip(names, (cell.strip() for cell in cells), strict=False))
         uploaded = UploadedCode(line, cells_by_name.get("code", ""), cells_by_name.get("label", ""))
-        reason = _more_cells(cells, names) or _wrong_code(uploaded.code, shortest) or _wrong_label(uploaded.label)
+        too_many = _("There are more cells than columns.") if any(map(str.strip, cells[len(names) :])) else ""
+        reason = too_many or _wrong_code(uploaded.code, shortest) or _wrong_label(uploaded.label)
         first_line = first_lines.setdefault(uploaded.code.casefold(), line)
         if not reason and first_line != line:
             reason = _("Line {line} has the same code.").format(line=first_line)
@@ -131,12 +127,6 @@ def add_codes(*, study: str, codes: Sequence[UploadedCode], kind: str, expires_a
         message = _("Someone else just added one of these codes. Please upload the file again.")
         raise BadFile([Problem(0, message)]) from None
     return len(rows)
-
-
-def _more_cells(cells: Sequence[str], names: Sequence[str]) -> str:
-    if any(cell.strip() for cell in cells[len(names) :]):
-        return _("There are more cells than columns.")
-    return ""
 
 
 def _wrong_code(code: str, shortest: int) -> str:

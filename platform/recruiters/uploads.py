@@ -41,10 +41,33 @@ def text_of(data: bytes) -> str:
         raise BadFile([Problem(0, message)]) from None
 
 
-def rows_of(text: str) -> Iterator[tuple[int, list[str]]]:
-    """Yield (line number, cells); the delimiter is the most frequent one in the header line. Raise BadFile for an
-    invalid file.
+@dataclass(frozen=True)
+class Table:
+    """An uploaded CSV file.
+
+    Attributes:
+        names: of the columns, in lower case.
+        header_line: the line that names them.
+        rows: (line number, cells) of each line that is not empty.
     """
+
+    names: list[str]
+    header_line: int
+    rows: Iterator[tuple[int, list[str]]]
+
+
+def table_of(data: bytes) -> Table:
+    """Return the table in an uploaded file. Raise BadFile for an invalid file, also while its rows are read."""
+    rows = _rows_of(text_of(data))
+    header_line, header = next(rows, (0, []))
+    if header and header[0].strip().casefold().startswith("sep="):
+        header_line, header = next(rows, (0, []))
+    names = [name.strip().casefold() for name in header]
+    return Table(names, header_line, (row for row in rows if any(cell.strip() for cell in row[1])))
+
+
+def _rows_of(text: str) -> Iterator[tuple[int, list[str]]]:
+    """Yield (line number, cells); the delimiter is the most frequent one in the header line."""
     lines = [line for line in text.splitlines()[:2] if not line.casefold().startswith("sep=")]
     delimiter = max(",;\t", key=(lines[0] if lines else "").count)
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)

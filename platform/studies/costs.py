@@ -28,7 +28,7 @@ from plans.reading import BadPlan, Reader, reader_of
 from recruiters.terms import AS_OF, Terms, terms_of
 from studies import forecast as forecasting
 from studies import simulating
-from studies.forecast import CellForecast, CellPlan, Forecast, cells_of, forecast, minutes_of
+from studies.forecast import CellPlan, Forecast, cells_of, forecast, minutes_of
 from studies.models import Study
 
 
@@ -126,19 +126,6 @@ class Costs:
             expected = _("price unknown") if self.models is None else _separated(self.models, "USD")
             rows.append((_("Model calls"), expected, limit))
         return rows
-
-    @property
-    def facts(self) -> list[tuple[str, str]]:
-        """The most important figures, in a few words each."""
-        facts = [
-            (_("pay and fees expected"), _separated(self.expected, self.currency)),
-            (_("pay and fees at most"), _separated(self.at_most, self.currency)),
-        ]
-        if (hourly := self.hourly()) is not None:
-            facts.append((_("per hour without bonus"), in_currency(hourly, self.currency)))
-        if self.models:
-            facts.append((_("model calls expected"), _separated(self.models, "USD")))
-        return facts
 
     @property
     def total_sentence(self) -> str:
@@ -301,35 +288,21 @@ def shown_forecast(document: Document | Reader, *, slug: str) -> dict[str, Any]:
     def money(amount: Decimal) -> str:
         return _separated(amount, costs.currency)
 
-    def fee(cell: CellForecast) -> Decimal | None:
-        return costs.terms.fee(base=cell.base, bonus=cell.highest)
-
     return {
         "cells": [
             {
                 "number": cell.number,
                 "factors": dict(cell.factors),
                 "quota": cell.quota,
-                "people": cell.people,
-                "matches": round(cell.matches, 1),
                 "minutes": f"{cell.minutes:.1f}",
                 "pay": money(cell.pay),
                 "hourly": money(cell.hourly),
-                "at_most": money(
-                    cell.at_most + (costs.terms.fee(base=cell.base, bonus=cell.highest) or 0) * cell.places
-                ),
             }
             for cell in estimate.cells
         ],
         "number": estimate.number,
-        "sampled": estimate.sampled,
         "places": estimate.places,
-        "matches": estimate.matches,
-        "minutes": costs.minutes,
-        "earned": [money(amount) for amount in estimate.earned or ()],
-        "models": {"calls": estimate.models.calls, "read": estimate.models.read, "written": estimate.models.written},
         "rows": costs.rows,
-        "facts": costs.facts,
         "warnings": costs.warnings,
         "notes": [*costs.notes, assumptions()],
     }

@@ -47,23 +47,13 @@ def settle(sender: type[Enrolment], enrolment: Enrolment, **_signal) -> None:
     plan, version = placement.plan, placement.version
     rule = placement.pay()
     earnings = earnings_of(enrolment, plan)
-    contact = version.study.entry_rules().contact
     if version.purpose.has_ledger:
         slug = version.study.slug
         amounts_due = record_due(enrolment, rule, study=slug, **earnings.rule_inputs(), games=earnings.games)
     else:
         amounts_due = rules.due(rule, ending=enrolment.state, **earnings.rule_inputs())
-    show_earnings(
-        enrolment,
-        rule,
-        amounts_due,
-        purpose=version.purpose,
-        debriefing=debriefing_of(placement, contact),
-        earned=earnings,
-        entry=_entry_kind(enrolment) or plan.entry.via,
-        within=plan.pay.within,
-        contact=contact,
-    )
+    contact = version.study.entry_rules().contact
+    show_earnings(placement, rule, amounts_due, earnings, purpose=version.purpose, contact=contact)
     if enrolment.state == State.OPPONENT_FAILED:
         # The match's log, which says whose failure it was, is written last in this transaction.
         transaction.on_commit(partial(faults.pause_after_failure, version.study, enrolment), robust=True)
@@ -88,27 +78,26 @@ def debriefing_of(placement: Placement, contact: str) -> str:
 
 
 def show_earnings(
-    enrolment: Enrolment,
+    placement: Placement,
     rule: rules.PayRule,
     amounts_due: Mapping[str, Decimal],
+    earned: Earnings,
     *,
     purpose: str,
-    debriefing: str,
-    entry: str,
-    earned: Earnings,
-    within: int | None,
     contact: str,
 ) -> None:
     """Write what the last page shows: the pay and, for those who played, the debriefing and the disclosure.
 
     Args:
-        entry: the kind of link the participant came by, which determines how they are paid.
-        earned: from `earnings_of`.
-        within: the days until the researchers pay, as promised; None: they have promised nothing.
         contact: whom to ask about the pay; empty if the study names nobody.
     """
+    enrolment, plan = placement.enrolment, placement.plan
+    came_by = Identity.objects.filter(enrolment=enrolment).values_list("recruiter", flat=True).first()
+    entry = came_by or plan.entry.via
     total = rules.cents(sum(amounts_due.values(), Decimal(0)))
-    lines = pay_lines(enrolment.state, rule, amounts_due, earned, _games_of(enrolment))
+    seats = Seat.objects.select_related("match").filter(enrolment=enrolment).order_by("step")
+    games = {number: seat.match.configured() for number, seat in enumerate(seats, start=1)}
+    lines = pay_lines(enrolment.state, rule, amounts_due, earned, games)
     amounts = [
         {"reason": _shown_reason(enrolment.state, reason), "amount": texts.in_currency(amount, rule.currency)}
         for reason, amount in amounts_due.items()
@@ -117,7 +106,7 @@ def show_earnings(
         "amounts": amounts,
         "lines": [line.as_data(rule.currency) for line in lines],
         "total": texts.in_currency(total, rule.currency),
-        "within": texts.paid_within(within),
+        "within": texts.paid_within(plan.pay.within),
         "ask": texts.whom_to_ask(contact, entry),
         "purpose": purpose,
         "entry": entry,
@@ -126,7 +115,7 @@ def show_earnings(
         enrolment.earnings["missed_starts"] = place.missed
     if earned.until:
         enrolment.earnings |= {"played": earned.played, "until": dict(earned.until)}
-    if debriefing and enrolment.seats.exists():
+    if enrolment.seats.exists() and (debriefing := debriefing_of(placement, contact)):
         enrolment.earnings["debriefing"] = debriefing
     if enrolment.seats.exists() and (sentences := disclosure.late_disclosure(enrolment)):
         enrolment.earnings["kept_back"] = sentences
@@ -172,7 +161,7 @@ def pay_lines(
     lines = [Line("base", rules.cents(owed.get("base", Decimal(0))), because)]
     lines += _bonus_lines(ending, rule, rules.cents(owed.get("bonus", Decimal(0))), earned, games)
     if lost < 0:
-        lines.append(Line("lost", lost, texts.lost_reason()))
+        lines.append(Line("lost", lost, _("not every answer after the game was right")))
     return lines
 
 
@@ -203,16 +192,6 @@ def _bonus_lines(
         yield Line("bonus", part_of.get(result.number, rules.cents(Decimal(0))), because, number)
     if change:
         yield Line("limit", change, texts.limit_reason(rule, change))
-
-
-def _games_of(enrolment: Enrolment) -> dict[int, Any]:
-    """Return the games of the participant's matches by their numbers."""
-    seats = Seat.objects.select_related("match").filter(enrolment=enrolment).order_by("step")
-    return {number: seat.match.configured() for number, seat in enumerate(seats, start=1)}
-
-
-def _entry_kind(enrolment: Enrolment) -> str | None:
-    return Identity.objects.filter(enrolment=enrolment).values_list("recruiter", flat=True).first()
 
 
 def _shown_reason(ending: str, reason: str) -> str:

@@ -13,7 +13,6 @@ from decimal import Decimal
 from functools import cached_property, lru_cache
 from math import ceil
 from statistics import mean
-from typing import Any
 
 from games import registry
 from games.errors import GameError
@@ -25,21 +24,13 @@ from opponents.agents import Agent
 from opponents.endpoints import current_prices, refresh_if_old
 from opponents.models import Call
 from plans.factors import MAX_CELLS
-from plans.pay import Pay, PayRule, bonus, cents
+from plans.pay import Pay, PayRule, cents, highest_bonus
 from plans.plan import Document, Plan
 from plans.reading import READERS, BadPlan, PlannedCell, Reader, reader_of
 from plans.seats import fitted
 from plans.stages import DEFAULT_TEXT, Block, Consent, Debriefing, Game, Page, Stage, walk
 from studies.models import agents_of
-from studies.simulating import (
-    SECONDS_PER_DECISION,
-    ModelUse,
-    Setting,
-    Simulated,
-    mean_of,
-    simulated,
-    some_of,
-)
+from studies.simulating import SECONDS_PER_DECISION, ModelUse, Setting, Simulated, mean_of, simulated, some_of
 
 MAX_FORECAST = 500
 """Number of cells with figures of their own; of more, a random sample."""
@@ -56,8 +47,6 @@ CONSENT_WORDS = 330
 """Length of Parley's own consent text."""
 EARLIER_CALLS = 200
 """Number of a model's latest calls from which its tokens are taken."""
-Range = tuple[Decimal, Decimal, Decimal]
-"""Minimum, mean and maximum."""
 
 
 @dataclass(frozen=True)
@@ -94,23 +83,17 @@ class CellForecast:
 
     Attributes:
         people: participants per group.
-        matches: matches that a participant plays, as a mean if a block draws some of its passes.
         minutes: from the first page to the last, excluding the lobby.
-        base, average, highest: base pay, the announced average bonus, and the most the pay rule allows.
-        earned: base and bonus in the simulated matches; None if none ended.
+        base, average: base pay, and the announced average bonus.
     """
 
     number: int
     factors: Mapping[str, str]
     quota: int
     people: int
-    matches: float
-    decisions: float
     minutes: float
     base: Decimal
     average: Decimal
-    highest: Decimal
-    earned: Range | None
 
     @property
     def places(self) -> int:
@@ -126,11 +109,6 @@ class CellForecast:
         """Expected pay per hour."""
         return cents(self.pay * 60 / Decimal(repr(self.minutes)))
 
-    @property
-    def at_most(self) -> Decimal:
-        """The most that all its places can be paid."""
-        return self.places * (self.base + self.highest)
-
 
 @dataclass(frozen=True)
 class Forecast:
@@ -139,54 +117,19 @@ class Forecast:
     Attributes:
         cells: all, or a sample of `MAX_FORECAST`.
         number: of all cells; `quota` is theirs together.
-        simulated: number of simulated matches.
-        sampled: whether some games were not simulated and count as the mean of the others.
         models: of all model calls.
     """
 
     cells: tuple[CellForecast, ...]
     number: int
     quota: int
-    simulated: int
-    sampled: bool
-    currency: str
     models: ModelCosts
 
     @property
     def places(self) -> int:
         """Participants that the study needs."""
-        return self._total(lambda cell: cell.places)
-
-    @property
-    def matches(self) -> int:
-        """Matches that the study needs."""
-        return self._total(lambda cell: cell.quota * cell.matches)
-
-    @property
-    def minutes(self) -> float:
-        """Mean minutes per participant."""
-        return self._mean(lambda cell: cell.minutes)
-
-    @property
-    def decisions(self) -> float:
-        """Mean decisions per participant."""
-        return self._mean(lambda cell: cell.decisions)
-
-    @property
-    def earned(self) -> Range | None:
-        """Base and bonus per participant in the simulated matches."""
-        ranges = [cell.earned for cell in self.cells if cell.earned is not None]
-        if not ranges:
-            return None
-        lowest, means, highest = zip(*ranges, strict=True)
-        return min(lowest), sum(means, Decimal(0)) / len(means), max(highest)
-
-    def _mean(self, figure: Callable[[CellForecast], float]) -> float:
-        return sum(figure(cell) * cell.places for cell in self.cells) / (sum(cell.places for cell in self.cells) or 1)
-
-    def _total(self, figure: Callable[[CellForecast], float]) -> int:
         quota = sum(cell.quota for cell in self.cells)
-        return round(sum(figure(cell) for cell in self.cells) * self.quota / quota) if quota else 0
+        return round(sum(cell.places for cell in self.cells) * self.quota / quota) if quota else 0
 
 
 def forecast(document: Document | Reader) -> Forecast:
@@ -205,9 +148,6 @@ def forecast(document: Document | Reader) -> Forecast:
         cells=figures,
         number=len(reader.cells),
         quota=quota,
-        simulated=sample.count,
-        sampled=sample.partial or len(cells) < len(reader.cells),
-        currency=cells[0].plan.pay.currency if cells else "",
         models=sample.models(cells, quota),
     )
 
@@ -384,22 +324,10 @@ class CellPlan:
             factors=self.cell.factors,
             quota=self.cell.quota,
             people=self.people,
-            matches=self.matches,
-            decisions=sum(game.matches * sample.of(game).decisions for game in self.games),
             minutes=self.seconds(sample.of) / 60,
             base=self.plan.pay.base,
             average=self.average,
-            highest=self.highest,
-            earned=self._earned([sample.bonuses(game, rule) for game, rule in self.rules]),
         )
-
-    def _earned(self, bonuses: Sequence[Range | None]) -> Range | None:
-        known = [each for each in bonuses if each is not None]
-        if not known or len(known) < len(bonuses):
-            return None
-        lowest, means, highest = zip(*known, strict=True)
-        base = self.plan.pay.base
-        return base + min(lowest), base + sum(means, Decimal(0)) / len(means), base + max(highest)
 
 
 class _Sample:
@@ -419,10 +347,7 @@ class _Sample:
                     moves += match.moves
                     settings.setdefault(game.setting, []).append(match)
         self._matches = settings
-        self._bonuses: dict[Any, Range | None] = {}
         self._means: dict[Setting | str, Simulated] = {}
-        self.count = sum(map(len, settings.values()))
-        self.partial = len(cells) > MAX_MATCHES or any(game.setting not in settings for game in sampled)
 
     def _play(self, game: PlannedGame, seed: int) -> Simulated:
         models = (game.stage.game, game.setting.models)
@@ -434,25 +359,13 @@ class _Sample:
         self._games.setdefault(game.stage.game, []).append(match)
         return match
 
-    def matches(self, game: PlannedGame) -> list[Simulated]:
-        return self._matches.get(game.setting) or self._games.get(game.stage.game) or [_one_match(game)]
-
     def of(self, game: PlannedGame) -> Simulated:
         """Return the mean match of a game."""
         key = game.setting if game.setting in self._matches else game.stage.game
         if key not in self._means:
-            self._means[key] = mean_of(self.matches(game))
+            known = self._matches.get(game.setting) or self._games.get(game.stage.game)
+            self._means[key] = mean_of(known or [_one_match(game)])
         return self._means[key]
-
-    def bonuses(self, game: PlannedGame, rule: PayRule) -> Range | None:
-        """Return the bonuses in the game's matches; None if none of them ended."""
-        key = (game.setting if game.setting in self._matches else game.stage.game, rule.rule, rule.rate, rule.cap)
-        if (*key, rule.announced_average) not in self._bonuses:
-            results = [result for match in self.matches(game) for result in match.results]
-            amounts = [bonus(rule, payoff=payoff, share=share) for payoff, share in results]
-            found = (min(amounts), sum(amounts, Decimal(0)) / len(amounts), max(amounts)) if amounts else None
-            self._bonuses[*key, rule.announced_average] = found
-        return self._bonuses[*key, rule.announced_average]
 
     def models(self, cells: Sequence[CellPlan], quota: int) -> ModelCosts:
         """Return what all model calls take; sets of models that were not measured count as the mean of the others.
@@ -476,12 +389,6 @@ class _Sample:
             weight = factor * number / len(measured) if measured else 0.0
             by_game.setdefault(key[0], []).extend((weight, *use) for match in measured for use in match.uses)
         return sum_of([model_costs(game, uses) for game, uses in by_game.items()])
-
-
-def highest_bonus(rule: PayRule) -> Decimal:
-    """Return the most that a rule can pay as a bonus."""
-    highest = {"share": 2 * rule.announced_average, "linear": rule.cap, "fixed": rule.announced_average}[rule.rule]
-    return min(highest, rule.cap)
 
 
 def seconds_of(stage: Stage) -> float:

@@ -143,11 +143,8 @@ def preview_source(document: Document | Reader) -> PreviewSource:
         stage, within = _games(plan)[index]
         levels = {**cells[cell].factors, **within}
         seats, agents = seats_of(stage), agents_of(plan)
-        own = (
-            ""
-            if stage.instructions == DEFAULT_TEXT
-            else template_with(stage.instructions, variables_of(reader, levels))
-        )
+        variables = variables_of(reader, levels)
+        own = "" if stage.instructions == DEFAULT_TEXT else template_with(stage.instructions, variables)
         named = [f"{name} {level}" for name, level in levels.items()]
         return Situation(
             game=stage.game,
@@ -242,9 +239,8 @@ def _sent(situation: Situation, agent: Agent, play: Play, role: Role, events: Se
     settings, template = agent.settings, situation.instructions or None
     spec = settings.spec(agent.spec)
     target = endpoint(spec.kind)
-    turn = AgentTurn(
-        play, role, events=events, template=template, on_text=_ignore if settings.appears == "typed" else None
-    )
+    ignore = (lambda piece: None) if settings.appears == "typed" else None  # nothing is streamed to a preview
+    turn = AgentTurn(play, role, events=events, template=template, on_text=ignore)
     body = provider_of(target).body(first_request(spec, turn))
     messages = _messages(body)
     default_texts = dict.fromkeys(("persona", *(PROMPT + name for name in settings.prompts)), "")
@@ -261,10 +257,6 @@ def _sent(situation: Situation, agent: Agent, play: Play, role: Role, events: Se
         tokens=math.ceil(sum(len(text) for _role, text in messages) / CHARACTERS_PER_TOKEN),
         difference=list(_difference(_messages(provider_of(target).body(default_request)), messages)),
     )
-
-
-def _ignore(piece: str) -> None:
-    """Ignore streamed text; a preview receives none."""
 
 
 def _messages(body: Mapping[str, Any]) -> list[tuple[str, str]]:

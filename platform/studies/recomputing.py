@@ -81,11 +81,6 @@ class ReplayedMatch:
         """Return the role's payoff and share."""
         return self.play.game.payoffs(self.play.state)[role], self.play.game.pay_share(self.play.state, role)
 
-    def share_at(self, number: int) -> float:
-        """Return how much of the match was played after event `number`."""
-        play = self.play_until(number)
-        return play.game.share_played(play.state)
-
     def last_before(self, moment: datetime) -> int:
         """Return the number of the last event by this moment that was not the early end of the match."""
         return max((n.event.number for n in self.log if n.at <= moment and n.event.kind != "abandoned"), default=0)
@@ -220,8 +215,8 @@ class Recomputed:
 
     def _played(self) -> float:
         """Return how much of the session was played when the enrolment ended."""
-        shares = (match.share_at(self._last_counted(match)) for _seat, match in self.seats)
-        return sum(shares) / matches_in(self.enrolment)
+        plays = (match.play_until(self._last_counted(match)) for _seat, match in self.seats)
+        return sum(play.game.share_played(play.state) for play in plays) / matches_in(self.enrolment)
 
     def _last_counted(self, match: ReplayedMatch) -> int:
         """Return the last event that the ending counted: the recorded one, if it lies at the time of the ending."""

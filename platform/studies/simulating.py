@@ -116,7 +116,6 @@ class Simulated:
     Attributes:
         decisions, waiting: of a participant, and the seconds they waited for others.
         words, questions: in a participant's instructions, and of the game's own questions about its rules.
-        results: payoff and bonus share of each participant; empty if the match did not end.
         uses: each model's, if measured.
     """
 
@@ -125,7 +124,6 @@ class Simulated:
     waiting: float
     words: float
     questions: float
-    results: tuple[tuple[float, float], ...]
     uses: tuple[tuple[Agent, ModelUse], ...] = ()
 
 
@@ -158,14 +156,12 @@ def simulated(setting: Setting, seed: int, *, measured: bool = False) -> Simulat
             )
             log += new_events
             moves += 1
-    payoffs = game.payoffs(play.state) if play.over else None
     return Simulated(
         moves=moves,
         decisions=mean(people.values()) if people else 0.0,
         waiting=waiting / (len(people) or 1),
         words=len(game.instructions(setting.people[0], setting.template or None).split()) if people else 0,
         questions=len(game.comprehension(setting.people[0])) if people else 0,
-        results=tuple((payoffs[role], game.pay_share(play.state, role)) for role in people) if payoffs else (),
         uses=tuple(
             (agents[role], _use(agents[role], role, role_turns, log, setting.template or None))
             for role, role_turns in turns.items()
@@ -175,9 +171,9 @@ def simulated(setting: Setting, seed: int, *, measured: bool = False) -> Simulat
 
 
 def mean_of(matches: Sequence[Simulated]) -> Simulated:
-    """Return the mean of several matches, without results and uses."""
+    """Return the mean of several matches, without uses."""
     names = ("moves", "decisions", "waiting", "words", "questions")
-    return Simulated(**{name: mean(getattr(match, name) for match in matches) for name in names}, results=())
+    return Simulated(**{name: mean(getattr(match, name) for match in matches) for name in names})
 
 
 def script_of(game: Game[Any, Any], agent: Agent | None) -> str:

@@ -58,7 +58,7 @@ def possible_endings(plan: Plan, *, groups: bool, screens: bool = True) -> list[
 
 def endings_table(rule: PayRule, endings: Collection[str]) -> list[list[str]]:
     """Return what each ending pays, as rows of (ending, pay), completing first and then highest first."""
-    rows = sorted(endings, key=lambda ending: _rank(rule, ending)[0], reverse=True)
+    rows = sorted(endings, key=lambda ending: _rank(rule, ending), reverse=True)
     table = [[_("You finish"), _pay_of(rule, "completed")]]
     for ending in rows:
         text = str(_ENDINGS[ending])
@@ -76,11 +76,9 @@ def _pay_of(rule: PayRule, ending: str) -> str:
     return _amount(rule, amount) if amount else _("nothing")
 
 
-def _rank(rule: PayRule, ending: str) -> tuple[Decimal, bool]:
-    """Return the order of endings by their pay."""
-    pays = rule.endings.get(ending)
-    half = rule.base / 2 if pays == "base_after_half" else Decimal(0)
-    return half or least_of(rule, ending=ending), pays == "base_and_bonus"
+def _rank(rule: PayRule, ending: str) -> Decimal:
+    half = rule.base / 2 if rule.endings.get(ending) == "base_after_half" else Decimal(0)
+    return half or least_of(rule, ending=ending)
 
 
 def as_markdown(table: list[list[str]], head: tuple[str, str]) -> str:
@@ -112,12 +110,11 @@ def worked_examples(rule: PayRule, game: Game[Any, Any], role: Role) -> str:
 
 def quiz_stake(rule: PayRule) -> str:
     """Return what is at stake in the quiz, shown before it is answered."""
-    table = dict(endings_table(rule, ["failed_quiz"]))
-    wrong_pay = list(table.values())[1]
     if rule.endings.get("failed_quiz") == "base_and_bonus":
         return _("A wrong answer costs you nothing, but your game is then left out of the research data.")
     return _("If you answer correctly, you are paid {right}; otherwise, {wrong}.").format(
-        right=_("{base} and the bonus of your game").format(base=_amount(rule, rule.base)), wrong=wrong_pay
+        right=_("{base} and the bonus of your game").format(base=_amount(rule, rule.base)),
+        wrong=_pay_of(rule, "failed_quiz"),
     )
 
 
@@ -217,11 +214,6 @@ def earned_in(game: Game[Any, Any], payoff: float) -> str:
     """Return what a participant earned or lost in a match, in the game's unit."""
     text = _("you lost {amount} in the game") if payoff < 0 else _("you earned {amount} in the game")
     return text.format(amount=game.money(abs(payoff)))
-
-
-def lost_reason() -> str:
-    """Return the reason shown beside the pay that wrong answers after the game cost."""
-    return _("not every answer after the game was right")
 
 
 def limit_reason(rule: PayRule, change: Decimal) -> str:

@@ -99,7 +99,7 @@ class Questions(Step):
     def questions(self) -> list[Question]:
         """Return the questions as this participant sees them, also those that only show depending on the answers."""
         order, seed = self.step.get("order", "fixed"), self.enrolment.seed
-        questions = questions_of(self.step["items"], order=order)
+        questions = questions_of(self.step["items"])
         return [question.shown_to(seed) for question in in_order(questions, order, f"{seed}/{self.step['name']}")]
 
     def context(self) -> dict[str, Any]:

@@ -64,7 +64,7 @@ class MturkPayer(Payer):
         """Return the fee: 20 %, or 40 % of the reward for a task with ten or more assignments."""
         if order.reason != "base":
             return fees.bonus_fee(order.amount)
-        task = self._task(order)
+        task = self._task(order.details.get("hitId", ""))
         return fees.reward_fee(order.amount, assignments=task.places if task else 1)
 
     def assignment_status(self, order: Order) -> AssignmentStatus:
@@ -79,10 +79,6 @@ class MturkPayer(Payer):
         if self._task_of(assignment, order) is None:
             return AssignmentStatus.SOMEBODY_ELSE
         return ASSIGNMENT_STATUSES[_status_of(assignment)]
-
-    def prepare(self, order: Order) -> str:
-        """Prepare nothing: mTurk pays with a single call."""
-        return ""
 
     def pay(self, order: Order) -> Answer:
         """Approve the assignment, or send the bonus."""
@@ -170,19 +166,15 @@ class MturkPayer(Payer):
         """Return the study's task that this assignment belongs to, or None if the assignment is another worker's."""
         if assignment.worker != order.worker:
             return None
-        return self._hit(assignment.hit_id)
+        return self._task(assignment.hit_id)
 
-    def _task(self, order: Order) -> Offer | None:
-        """Return the task named in the worker's link."""
-        return self._hit(order.details.get("hitId", ""))
-
-    def _hit(self, hit_id: str) -> Offer | None:
-        hit: Offer | None = tasks(study__slug=self._study, remote_id=hit_id).first()
-        return hit
+    def _task(self, hit_id: str) -> Offer | None:
+        task: Offer | None = tasks(study__slug=self._study, remote_id=hit_id).first()
+        return task
 
     def _unsubmitted(self, order: Order) -> AssignmentStatus:
         """Return WORKING or RETURNED for the task as a whole: mTurk only says how many workers are doing it."""
-        task = self._task(order)
+        task = self._task(order.details.get("hitId", ""))
         if task is None or task.remote_id is None:
             return AssignmentStatus.UNKNOWN
         pending = self._requester.hit(task.remote_id).pending

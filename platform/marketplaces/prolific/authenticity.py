@@ -16,7 +16,7 @@ from django.utils.translation import gettext as _
 from marketplaces.models import Offer, Submission
 from marketplaces.prolific.terms import KIND
 from recruiters.models import Identity
-from recruiters.uploads import BadFile, Problem, rows_of, text_of
+from recruiters.uploads import BadFile, Problem, table_of
 
 SUBMISSION_COLUMNS = ("submission id", "submission_id", "session_id")
 WORKER_COLUMNS = ("participant id", "participant_id", "prolific_pid")
@@ -41,18 +41,17 @@ def import_flags(publication: Offer, data: bytes) -> dict[str, int]:
     Raises:
         BadFile: nothing was stored.
     """
-    rows = rows_of(text_of(data))
-    header_line, header = next(rows, (0, []))
-    names = [name.strip().casefold() for name in header]
+    table = table_of(data)
+    names = table.names
     id_column = next((names.index(name) for name in (*SUBMISSION_COLUMNS, *WORKER_COLUMNS) if name in names), None)
     flag_column = next((names.index(name) for name in FLAG_COLUMNS if name in names), None)
     if id_column is None or flag_column is None:
         message = _("The first line must name a column “Submission id” or “Participant id”, and “Authenticity”.")
-        raise BadFile([Problem(header_line, message)])
+        raise BadFile([Problem(table.header_line, message)])
     by_submission = names[id_column] in SUBMISSION_COLUMNS
     flags: dict[str, str] = {}
     problems = []
-    for line, cells in rows:
+    for line, cells in table.rows:
         key, entry = (cells[column].strip() if len(cells) > column else "" for column in (id_column, flag_column))
         if not key:
             continue

@@ -23,18 +23,14 @@ from piloting.tasks import queue
 from rights.admin import at, trail
 from rights.roles import Role
 from studies.admin.editing import signed_in
-from studies.admin.records import StudyFilter
+from studies.admin.records import by_study
 from studies.models import Study
-
-
-class PilotStudyFilter(StudyFilter):
-    lookup = "study"
 
 
 @admin.register(Pilot)
 class PilotAdmin(ReadOnlyAdmin):
     list_display = ["__str__", "status_label", "people", "player", "created_at", "ended_at"]
-    list_filter = ["status", PilotStudyFilter]
+    list_filter = ["status", by_study("study")]
     list_select_related = ["study"]
     search_fields = ["study__slug", "study__draft__title"]
 

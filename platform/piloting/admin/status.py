@@ -48,16 +48,6 @@ class DotPlot:
     floor: int = HEIGHT - 18
 
 
-@dataclass(frozen=True)
-class Bar:
-    """The minutes of one step, as a bar whose parts are (name, percent of the longest step, class)."""
-
-    title: str
-    label: str
-    words: int
-    parts: list[tuple[str, float, str]]
-
-
 def page_context(pilot: Pilot) -> dict[str, Any]:
     """Return the template context for the part of the page that changes while a pilot runs."""
     figures = report(pilot)
@@ -71,7 +61,9 @@ def page_context(pilot: Pilot) -> dict[str, Any]:
         "headline": _headline(pilot, finished),
         "facts": _facts(figures),
         "bars": _bars(figures.steps),
-        "legend": [(PART_LABELS[name], name) for name in _parts_in(figures.steps)],
+        "legend": [
+            (label, name) for name, label in PART_LABELS.items() if any(name in step.parts for step in figures.steps)
+        ],
         "bonus_dots": _bonus_dots(figures),
         "bonus_sentence": bonus_sentence(figures),
         "payoff_dots": [
@@ -184,24 +176,17 @@ def _dots(
     )
 
 
-def _bars(steps: Sequence[StepTimes]) -> list[Bar]:
+def _bars(steps: Sequence[StepTimes]) -> list[dict[str, Any]]:
+    """Return the minutes of each step as a bar whose parts are (name, percent of the longest step, class)."""
     longest = max((step.minutes for step in steps), default=0.0) or 1.0
+
+    def parts(step: StepTimes) -> list[tuple[str, float, str]]:
+        return [(str(PART_LABELS[name]), round(100 * each / longest, 2), name) for name, each in step.parts.items()]
+
     return [
-        Bar(
-            title=step.title,
-            label=f"{step.minutes:.1f}",
-            words=step.words,
-            parts=[
-                (str(PART_LABELS[name]), round(100 * minutes / longest, 2), name)
-                for name, minutes in step.parts.items()
-            ],
-        )
+        {"title": step.title, "label": f"{step.minutes:.1f}", "words": step.words, "parts": parts(step)}
         for step in steps
     ]
-
-
-def _parts_in(steps: Sequence[StepTimes]) -> list[str]:
-    return [name for name in PART_LABELS if any(name in step.parts for step in steps)]
 
 
 def _models(figures: Report) -> list[tuple[str, str]]:

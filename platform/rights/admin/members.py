@@ -31,9 +31,9 @@ class MembersPage(PartAdmin):
         parent = self.seen(request, object_id)
         context = {
             **trail(parent, here=_("Members")),
-            "invite_url": self.address("invite", parent.pk),
+            "invite_url": self.url_of("invite", parent.pk),
             "link": request.session.pop(INVITED, None) if self._allowed(request, parent, Role.OWNER) else None,
-            "set_url": self.address("set_member", parent.pk),
+            "set_url": self.url_of("set_member", parent.pk),
             "members": members.members_of(parent),
             "records": f"{reverse('admin:audit_record_changelist')}?of={parent._meta.label_lower}:{parent.pk}",
             "may_set": self._allowed(request, parent, Role.OWNER),
@@ -90,5 +90,5 @@ class MembersPage(PartAdmin):
     ) -> HttpResponseRedirect:
         """Redirect to the page, or to the list if the user has just removed themselves."""
         is_member = self.has_view_permission(request, parent)
-        address = self.address("members", parent.pk) if is_member else self.address("changelist")
+        address = self.url_of("members", parent.pk) if is_member else self.url_of("changelist")
         return self.leave_to(request, address, message, level)

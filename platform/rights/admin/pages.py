@@ -64,7 +64,7 @@ class PartAdmin(DeclaredLookups, AuditedAdmin, ModelAdmin):
         """Return the name of an address of this admin, after "admin:"."""
         return f"{self.opts.app_label}_{self.opts.model_name}_{name}"
 
-    def address(self, name: str, *arguments: Any) -> str:
+    def url_of(self, name: str, *arguments: Any) -> str:
         """Return an address of this admin: "changelist", "change" or one of `at`."""
         return reverse(f"admin:{self.named(name)}", args=arguments)
 

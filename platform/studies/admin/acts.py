@@ -142,7 +142,7 @@ class Desk(Base):
             if right not in may:
                 may[right] = self._may(request, target, act)
             if may[right]:
-                buttons.append(Button(act, self.address(name, target.pk), opens))
+                buttons.append(Button(act, self.url_of(name, target.pk), opens))
         return buttons
 
     def _may(self, request: HttpRequest, target: Any, act: Act) -> bool:

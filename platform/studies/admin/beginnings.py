@@ -72,7 +72,7 @@ class Beginnings(PlanEditing):
             draft = copy(study, by=signed_in(request))
             self.record_action(request, draft, Action.MADE, f"Copied from {study.slug}.", {"copied from": study.slug})
         message = _("This is a copy of “{title}”: a draft with its own short name.").format(title=study.title)
-        return self.leave_to(request, self.address("change", draft.pk), message)
+        return self.leave_to(request, self.url_of("change", draft.pk), message)
 
     @at("<path:object_id>/compare/", "GET")
     def compare(self, request: HttpRequest, object_id: str) -> HttpResponse:

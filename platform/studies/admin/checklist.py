@@ -5,7 +5,7 @@ A point is done for the settings that it was done with: it opens again when they
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from django.contrib.auth.models import AnonymousUser, User
@@ -81,9 +81,15 @@ def checklist(study: Study, request: HttpRequest, version: Version | None, costs
             "walk", _("Walk through"), _("As a participant sees it"), _("Walk through"), version.sha256, _walk(study)
         ),
         Point(
-            "pilot", _("Pilot"), _("Simulated participants"), _("Go to pilots"), None, f"{page}#pilots", _piloted(study)
+            "pilot",
+            _("Pilot"),
+            _("Simulated participants"),
+            _("Go to pilots"),
+            None,
+            f"{page}#pilots",
+            study.pilots.filter(status="done", sha256=version_hash(document)).exists(),
         ),
-        Point("pay", _("Pay"), _pay_in_words(costs), _("Seen"), document.get("pay"), f"{page}#pay"),
+        Point("pay", _("Pay"), costs.hourly_sentence if costs else "", _("Seen"), document.get("pay"), f"{page}#pay"),
         Point("cost", _("Worst case"), costs.total_sentence if costs else "", _("Seen"), costs and costs.rows, page),
         _reading(document),
         Point("ethics", _("Ethics text"), _("The consent page"), _("Read it"), consent, f"{page}#stage/journey.0"),
@@ -96,9 +102,7 @@ def checklist(study: Study, request: HttpRequest, version: Version | None, costs
             "details__point", "details__sha256"
         )
     )
-    return [
-        point if point.done or (point.name, sha256_of(point.facts)) not in seen else _done(point) for point in points
-    ]
+    return [replace(point, done=point.done or (point.name, sha256_of(point.facts)) in seen) for point in points]
 
 
 def tick(study: Study, point: Point, user: User | AnonymousUser) -> str:
@@ -125,23 +129,11 @@ def _reading(document: dict[str, Json]) -> Point:
     return Point("words", _("What participants read"), detail, _("Seen"), list(map(str, found)), done=not found)
 
 
-def _done(point: Point) -> Point:
-    return Point(**{**point.__dict__, "done": True})
-
-
-def _piloted(study: Study) -> bool:
-    return study.pilots.filter(status="done", sha256=version_hash(canonical(study.draft))).exists()
-
-
 def _walk(study: Study) -> str:
     try:
         return reverse("walking:start", args=[study.pk])
     except NoReverseMatch:
         return ""
-
-
-def _pay_in_words(costs: Any) -> str:
-    return costs.hourly_sentence if costs else ""
 
 
 def _unanswered(models: Any) -> str:

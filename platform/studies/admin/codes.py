@@ -91,7 +91,7 @@ class LabCodes(MembersPage):
     def _to_codes(
         self, request: HttpRequest, study: Study, message: Any, level: int = messages.SUCCESS
     ) -> HttpResponse:
-        return self.leave_to(request, self.address("all_codes", study.pk), message, level)
+        return self.leave_to(request, self.url_of("all_codes", study.pk), message, level)
 
     @at("<path:object_id>/codes/all/", "GET")
     def all_codes(self, request: HttpRequest, object_id: str) -> HttpResponse:

@@ -236,8 +236,8 @@ class PlanEditing(MembersPage):
         """Return the addresses that the editor calls."""
         names = ("check", "save", "text", "read", "media")
         return {
-            **{name: self.address(name, study.pk) for name in names},
-            "models": self.address("models"),
+            **{name: self.url_of(name, study.pk) for name in names},
+            "models": self.url_of("models"),
         }
 
     def editor_context(self, request: HttpRequest, study: Study) -> dict[str, Any]:
@@ -371,7 +371,7 @@ class PlanEditing(MembersPage):
                 self.record_action(request, study, Action.MADE, _("Made from a file."))
         except BadPlan as error:
             return self.beginning_page(request, faults=[str(fault) for fault in error.faults])
-        return HttpResponseRedirect(self.address("change", study.pk))
+        return HttpResponseRedirect(self.url_of("change", study.pk))
 
     def beginning_page(self, request: HttpRequest, **context: Any) -> HttpResponse:
         """Show the ways to begin a study."""
@@ -384,7 +384,7 @@ class PlanEditing(MembersPage):
                 slug=unused_slug(slug or slug_of(document)), draft=dict(document), created_by=signed_in(request)
             )
             self.record_action(request, study, Action.MADE, summary)
-        return HttpResponseRedirect(self.address("change", study.pk))
+        return HttpResponseRedirect(self.url_of("change", study.pk))
 
     # ---- earlier drafts ------------------------------------------------------------------------------------
 
@@ -409,7 +409,7 @@ class PlanEditing(MembersPage):
         if item is None:
             raise Http404
         problem = tick(study, item, request.user)
-        return self.leave_to(request, item.leads_to or self.address("change", study.pk), problem, messages.ERROR)
+        return self.leave_to(request, item.leads_to or self.url_of("change", study.pk), problem, messages.ERROR)
 
 
 def default_consent_of(document: Document) -> str:

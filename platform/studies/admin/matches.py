@@ -109,12 +109,13 @@ class MatchAdmin(ReadOnlyAdmin):
         """Show the match's transcript and one step of it."""
         match = self.seen(request, object_id)
         transcript = transcript_of(match)
+        study = {"pk": match.study_pk, "title": match.study_title} if match.study_pk else None
         context = {
             **_step(request, match, transcript, chosen_step(request, match, transcript)),
             "original": match,
             "colour": COLOURS[match.status],
-            "study": {"pk": match.study_pk, "title": match.study_title} if match.study_pk else None,
-            "may_end": _endable(match) and self._allowed(request, match, Role.EDITOR),
+            "study": study,
+            "may_end": study and match.status == Match.Status.LIVE and self._allowed(request, match, Role.EDITOR),
         }
         title = _("Match {uid}").format(uid=str(match.uid)[:8])
         return self.page(request, "admin/matches/match/transcript.html", title, context)
@@ -141,11 +142,12 @@ class MatchAdmin(ReadOnlyAdmin):
     def watch(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """Show the live match: what is public and what each seat sees. Read-only."""
         match = self.seen(request, object_id)
+        monitor = reverse("monitoring:page", args=[match.study_pk]) if match.study_pk else ""
         context = {
             "watched": watched(match),
             "game": match.game_title,
             "sheets": sheets_of(match.game),
-            "back": _parent_page(match),
+            "back": (match.study_title, monitor) if monitor else None,
         }
         return TemplateResponse(request, "admin/matches/match/watch.html", context, headers=NO_STORE)
 
@@ -156,15 +158,6 @@ class MatchAdmin(ReadOnlyAdmin):
         if request.GET.get("seen") == current.version:
             return HttpResponse(status=204)
         return TemplateResponse(request, "admin/matches/match/watched.html", {"watched": current}, headers=NO_STORE)
-
-
-def _parent_page(match: Any) -> tuple[str, str] | None:
-    """Return the page to go back to: the study's monitor, or the collection's list of matches."""
-    return (match.study_title, reverse("monitoring:page", args=[match.study_pk])) if match.study_pk else None
-
-
-def _endable(match: Any) -> bool:
-    return match.status == Match.Status.LIVE and match.study_pk is not None
 
 
 def _step(request: HttpRequest, match: Match, transcript: Transcript, number: int) -> dict[str, Any]:

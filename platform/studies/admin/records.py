@@ -35,29 +35,18 @@ class StudyFilter(ByKey):
         return [(str(pk), title) for pk, title in studies.values_list("pk", "draft__title")]
 
 
-class EnrolmentStudyFilter(StudyFilter):
-    lookup = "placement__version__study"
+def by_study(lookup: str) -> type[StudyFilter]:
+    """Return the filter of rows that this query path leads from to their study."""
+    return type("ByStudy", (StudyFilter,), {"lookup": lookup})
 
 
-class PlacementStudyFilter(StudyFilter):
-    lookup = "version__study"
-
-
-class VersionStudyFilter(StudyFilter):
-    lookup = "study"
-
-
-COLOURS = {
-    "good": "success",
-    "bad": "danger",
-    "live": "info",
-}
+COLOURS = {"good": "success", "bad": "danger", "live": "info"}
 
 
 @admin.register(Enrolment)
 class EnrolmentAdmin(ReadOnlyAdmin):
     list_display = ["pseudonym", "study", "role", "status_label", "arrived_at", "last_seen_at", "ended_at"]
-    list_filter = ["state", EnrolmentStudyFilter]
+    list_filter = ["state", by_study("placement__version__study")]
     list_select_related = ["placement__version__study"]
     search_fields = ["pseudonym"]
     date_hierarchy = "arrived_at"
@@ -118,7 +107,7 @@ class EnrolmentAdmin(ReadOnlyAdmin):
 @admin.register(Version)
 class VersionAdmin(ReadOnlyAdmin):
     list_display = ["study", "number", "launched_at", "hash", "revision"]
-    list_filter = [VersionStudyFilter]
+    list_filter = [by_study("study")]
     list_select_related = ["study"]
     fields = ["study", "number", "launched_at", "sha256", "intact", "hashes", "code_revision", "plan"]
 
@@ -148,7 +137,7 @@ class VersionAdmin(ReadOnlyAdmin):
 @admin.register(Placement)
 class PlacementAdmin(ReadOnlyAdmin):
     list_display = ["enrolment", "study", "version", "role", "placed_at", "released_at"]
-    list_filter = [PlacementStudyFilter]
+    list_filter = [by_study("version__study")]
     list_select_related = ["enrolment", "version__study"]
     search_fields = ["enrolment__pseudonym"]
     date_hierarchy = "placed_at"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from django.core.exceptions import ValidationError
 from django.db.models import Count, Q
@@ -26,20 +27,6 @@ CELLS_SHOWN = 24
 
 
 @dataclass(frozen=True)
-class CellFill:
-    """One cell of the latest version: places wanted, held and completed."""
-
-    cell: Cell
-    title: str
-    held: int
-    completed: int
-
-    @property
-    def percent(self) -> int:
-        return min(100, round(100 * self.held / self.cell.places))
-
-
-@dataclass(frozen=True)
 class StudyStatus:
     """What the study's page shows above the form.
 
@@ -51,7 +38,7 @@ class StudyStatus:
         cap_reached: that a cap has stopped the launched version's models, and the consequences; usually empty.
         costs: of the launched version or the draft; None if it cannot be played.
         recruiter: where it recruits, and what its status asks for there; None if Parley does not know.
-        cells: the first CELLS_SHOWN cells of the launched version.
+        cells: the first CELLS_SHOWN cells of the launched version, with the places `held` and `completed`.
         more_cells: how many more cells there are.
         other_endings: counts of endings other than completing, as [(title, count)].
         opens, closes: when it does so automatically, if that is still to come; usually empty.
@@ -66,7 +53,7 @@ class StudyStatus:
     live: int
     completed: int
     other_endings: list[tuple[str, int]]
-    cells: list[CellFill]
+    cells: list[dict[str, Any]]
     more_cells: int
     codes: list[ListedCode]
     codes_created: int
@@ -130,7 +117,7 @@ def _draft_of(study: Study) -> tuple[Version | None, list[Fault]]:
     return version, []
 
 
-def _cells(study: Study, latest: Version | None) -> list[CellFill]:
+def _cells(study: Study, latest: Version | None) -> list[dict[str, Any]]:
     if latest is None:
         return []
     cells = Cell.objects.filter(version=latest).annotate(
@@ -140,7 +127,7 @@ def _cells(study: Study, latest: Version | None) -> list[CellFill]:
         ),
     )
     shown = cells.select_related("version").order_by("number")[:CELLS_SHOWN]
-    return [CellFill(cell=cell, title=cell.title, held=cell.held, completed=cell.completed) for cell in shown]
+    return [{"cell": cell, "percent": min(100, round(100 * cell.held / cell.places))} for cell in shown]
 
 
 def _cap_reached(study: Study, latest: Version | None) -> str:

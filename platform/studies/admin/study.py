@@ -169,14 +169,14 @@ class StudyAdmin(Beginnings, LabCodes):
         except (BadPlan, ValidationError) as error:
             reason = " ".join(fault.what for fault in faults_of(error))
             message = _("Not launched: {reason}").format(reason=reason)
-            return self.leave_to(request, self.address("change", study.pk), message, messages.ERROR)
+            return self.leave_to(request, self.url_of("change", study.pk), message, messages.ERROR)
         message = _("Version {number} is launched and open to participants.").format(number=version.number)
         self.message_user(request, message, messages.SUCCESS)
         if not was_open:
             self._tell(request, recruiting.follow(study, request.user))
         if places_before and (added := recruiting.places_of(study) - places_before) > 0:
             self._tell(request, recruiting.add_places(study, request.user, number=added))
-        return self.leave_to(request, self.address("change", study.pk))
+        return self.leave_to(request, self.url_of("change", study.pk))
 
     @at("<path:object_id>/pause/", "POST")
     def pause(self, request: HttpRequest, object_id: str) -> HttpResponse:
@@ -200,7 +200,7 @@ class StudyAdmin(Beginnings, LabCodes):
                 if change(study):
                     self.record_action(request, study, action, message)
         except pausing.NotRunning as reason:
-            return self.leave_to(request, self.address("change", study.pk), reason, messages.WARNING)
+            return self.leave_to(request, self.url_of("change", study.pk), reason, messages.WARNING)
         self.message_user(request, message, messages.SUCCESS)
         return self._told(request, study, recruiting.follow(study, request.user))
 
@@ -223,4 +223,4 @@ class StudyAdmin(Beginnings, LabCodes):
 
     def _told(self, request: HttpRequest, study: Study, outcome: recruiting.Outcome | None) -> HttpResponse:
         self._tell(request, outcome)
-        return self.leave_to(request, self.address("change", study.pk))
+        return self.leave_to(request, self.url_of("change", study.pk))

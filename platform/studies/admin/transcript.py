@@ -87,10 +87,11 @@ def transcript_of(match: Match) -> Transcript:
     seats.sort(key=lambda seat: list(titles).index(seat["role"]) if seat["role"] in titles else len(titles))
     for index, seat in enumerate(seats):
         seat["style"] = css_class(index)
+    refusals = (refusal_in_match(agent.settings.caps(), match.uid) for agent in match.agents().values())
     return Transcript(
         seats=seats,
         config=[(parameters.get(name, name), readable(value)) for name, value in match.config.items()],
-        capped=_capped(match),
+        capped=list(dict.fromkeys(refusal for refusal in refusals if refusal)),
         results=[(_name_of(names, key), readable(value)) for key, value in (match.metrics or {}).items()],
         names=names,
         last=match.events.aggregate(last=Max("number"))["last"] or 0,
@@ -134,11 +135,6 @@ def readable(value: Any) -> str:
     if isinstance(value, int | float):
         return f"{value:,.10g}" if abs(value) < 1e10 else f"{value:,}"
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-
-
-def _capped(match: Match) -> list[str]:
-    refusals = (refusal_in_match(agent.settings.caps(), match.uid) for agent in match.agents().values())
-    return list(dict.fromkeys(refusal for refusal in refusals if refusal))
 
 
 def _labels(match: Match) -> tuple[dict[str, str], dict[str, str], dict[str, str]]:

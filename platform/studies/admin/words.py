@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.utils.text import capfirst
 from django.utils.translation import gettext as _
+
+from participants.states import State
+from plans.pay import CAN_PAY
 
 
 def words() -> dict[str, Any]:
@@ -26,20 +30,7 @@ def words() -> dict[str, Any]:
             "analysis": _("Analysis"),
         },
         "units": {"seconds": _("seconds")},
-        "endings": {
-            "failed_comprehension": _("Failed the questions about the rules"),
-            "failed_quiz": _("Failed the quiz"),
-            "opponent_failed": _("The opponent failed"),
-            "our_outage": _("Our outage"),
-            "partner_left": _("A partner left"),
-            "no_partner": _("No partner came"),
-            "replaced": _("Replaced after a time-out"),
-            "screened_out": _("Screened out"),
-            "failed_code_word": _("Failed the code word"),
-            "timed_out": _("Timed out"),
-            "dropped_out": _("Dropped out"),
-            "withdrew": _("Withdrew"),
-        },
+        "endings": {ending: capfirst(State(ending).label) for ending in CAN_PAY},
         "pays": {
             "nothing": _("nothing"),
             "base": _("base pay"),

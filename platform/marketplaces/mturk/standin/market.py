@@ -17,7 +17,6 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from decimal import Decimal, InvalidOperation
 from functools import cache
 from html import escape, unescape
@@ -79,20 +78,9 @@ def service() -> ServiceModel:
 
 def _check(value: Any, shape: Shape | None) -> None:
     """Raise RequestError for data that boto3 itself would not send or could not read."""
-    report = ParamValidator().validate(_with_times(value, shape), shape)
+    report = ParamValidator().validate(value, shape)
     if report.has_errors():
         raise RequestError("ParameterValidationError", report.generate_report())
-
-
-def _with_times(value: Any, shape: Any) -> Any:
-    """Convert numbers of seconds to datetimes where the shape has a timestamp."""
-    if shape.type_name == "timestamp" and isinstance(value, int | float):
-        return datetime.fromtimestamp(value, UTC)
-    if shape.type_name == "structure" and isinstance(value, dict):
-        return {name: _with_times(v, shape.members[name]) if name in shape.members else v for name, v in value.items()}
-    if shape.type_name == "list" and isinstance(value, list):
-        return [_with_times(entry, shape.member) for entry in value]
-    return value
 
 
 def _page(name: str, rows: list[dict[str, Any]], given: Given) -> dict[str, Any]:
@@ -355,13 +343,7 @@ class Market:
             raise RequestError("InvalidAssignmentState", f"{states} ({assignment.worker})")
         return assignment
 
-    def approve(self, assignment: Assignment, feedback: str, *, override: bool) -> None:
-        self._decide(assignment, "Approved", feedback, override=override)
-
-    def reject(self, assignment: Assignment, feedback: str) -> None:
-        self._decide(assignment, "Rejected", feedback)
-
-    def _decide(self, assignment: Assignment, status: str, feedback: str, *, override: bool = False) -> None:
+    def decide(self, assignment: Assignment, status: str, feedback: str, *, override: bool = False) -> None:
         if assignment.status != "Submitted" and not (override and assignment.status == "Rejected"):
             raise RequestError("InvalidAssignmentState", "This operation can be called with a status of: Submitted")
         assignment.status, assignment.decided, assignment.feedback = status, self.now(), feedback
@@ -451,10 +433,10 @@ class Market:
 
     def ApproveAssignment(self, given: Given) -> None:
         override, feedback = given.get("OverrideRejection", False), given.get("RequesterFeedback", "")
-        self.approve(self.assignment(given["AssignmentId"]), feedback, override=override)
+        self.decide(self.assignment(given["AssignmentId"]), "Approved", feedback, override=override)
 
     def RejectAssignment(self, given: Given) -> None:
-        self.reject(self.assignment(given["AssignmentId"]), given["RequesterFeedback"])
+        self.decide(self.assignment(given["AssignmentId"]), "Rejected", given["RequesterFeedback"])
 
     def SendBonus(self, given: Given) -> None:
         amount, assignment = money(given["BonusAmount"]), self.assignment(given["AssignmentId"])

@@ -71,13 +71,13 @@ def test_reward_comes_from_the_task_that_mturk_names(staged, payer, worker):
 
 @pytest.mark.parametrize(("status", "expected"), [("Approved", Outcome.CONFIRMED), ("Rejected", Outcome.REFUSED)])
 def test_decision_meanwhile_counts(staged, payer, worker, monkeypatch, status, expected):
-    approve = staged.market.approve
+    decide = staged.market.decide
 
     def after_another_decision(*arguments, **keywords):
         worker.there.status = status
-        approve(*arguments, **keywords)
+        decide(*arguments, **keywords)
 
-    monkeypatch.setattr(staged.market, "approve", after_another_decision)
+    monkeypatch.setattr(staged.market, "decide", after_another_decision)
     assert payer.pay(worker.order("base")).outcome is expected
 
 
