@@ -397,5 +397,7 @@ def auctions(root: Path) -> Iterator[Auction | Unreadable]:
 def read(root: Path) -> Iterator[Imported | Unreadable]:
     """Yield every auction below `root`, replayed under our rules."""
     for auction in auctions(root):
-        known = isinstance(auction, Unreadable)
-        yield auction if known else read_or_said(f"{auction.name}.json", auction.imported)
+        if isinstance(auction, Unreadable):
+            yield auction
+        else:
+            yield read_or_said(f"{auction.name}.json", auction.imported)
