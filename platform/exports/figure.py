@@ -66,14 +66,13 @@ class _Stage:
 def flow_svg(flow: Mapping[str, Any], *, title: str, layout: Layout = IN_FILE) -> str:
     """Return the flow of a dataset (as in flow.json) as SVG."""
     stages = _stages(flow)
-    people = flow["arrived"] > 0
     shapes: list[str] = []
     top = 16 if layout.paper != "none" else 2
     for index, stage in enumerate(stages):
         last = index == len(stages) - 1
         top = _draw_stage(shapes, layout, stage, top, last=last, flow=flow)
         if not last:
-            top = _draw_exclusions(shapes, layout, stage, top, people=people)
+            top = _draw_exclusions(shapes, layout, stage, top)
     height = top + (16 if layout.paper != "none" else 2)
     paper = f'<rect width="{layout.width}" height="{height}" fill="{layout.paper}"/>' if layout.paper != "none" else ""
     return (
@@ -120,7 +119,7 @@ def _draw_stage(
     return top + height
 
 
-def _draw_exclusions(shapes: list[str], layout: Layout, stage: _Stage, top: int, *, people: bool) -> int:
+def _draw_exclusions(shapes: list[str], layout: Layout, stage: _Stage, top: int) -> int:
     """Draw the arrow to the next box, with those who left at its side; return where the next box begins."""
     if not stage.left:
         shapes.append(_arrow(layout, layout.spine, top, layout.spine, top + _GAP))

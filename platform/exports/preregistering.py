@@ -102,7 +102,7 @@ def preregistration(study: Study) -> str:
             told=_TOLD[plan.told.others],
             agents=list(_agents(version)),
             journey=list(_journey(version.document["journey"], reader.factors)),
-            entry=_entry(plan, study),
+            entry=_entry(study),
             pay=_pay(plan),
             exclusions=list(_exclusions(version, cells)),
             adjusted=sorted({name for each in analysis.hypotheses for name in each.adjust}),
@@ -264,7 +264,7 @@ def _questions(plan: Plan) -> Iterator[str]:
             yield f"{stage.name}.{item.name}: {item.text}"
 
 
-def _entry(plan: Plan, study: Study) -> str:
+def _entry(study: Study) -> str:
     rules = study.entry_rules()
     via = dict(arrivals.choices()).get(rules.via, rules.via)
     number = rules.participations

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from decimal import Decimal, InvalidOperation
-from functools import wraps
 from typing import Any
 
 from django.contrib import admin
@@ -18,6 +16,7 @@ from django.views.decorators.http import require_GET, require_POST
 
 from audit.actions import Action
 from collecting.models import Collection
+from exports.views import record, with_parent
 from judging import runs, services
 from judging.errors import JudgingError
 from judging.models import JudgingRun
@@ -27,27 +26,10 @@ from opponents.spending import spent_by_label
 from rights.admin import trail
 from rights.roles import Role
 
-View = Callable[..., HttpResponse]
-
-
-def with_collection(*, role: Role = Role.VIEWER) -> Callable[[View], View]:
-    """Decorator: pass the view the collection in its URL, if the user has this role in it."""
-
-    def decorate(view: View) -> View:
-        @wraps(view)
-        def wrapper(request: HttpRequest, collection_id: int) -> HttpResponse:
-            page: Any = admin.site.get_model_admin(Collection)
-            collection = page.seen(request, str(collection_id), role=role)
-            return view(request, collection)
-
-        return admin.site.admin_view(wrapper)
-
-    return decorate
-
 
 @require_GET
 @never_cache
-@with_collection()
+@with_parent()
 def page(request: HttpRequest, collection: Collection) -> HttpResponse:
     """Show the whole page."""
     return _page(request, collection, {})
@@ -55,14 +37,14 @@ def page(request: HttpRequest, collection: Collection) -> HttpResponse:
 
 @require_GET
 @never_cache
-@with_collection()
+@with_parent()
 def status_part(request: HttpRequest, collection: Collection) -> HttpResponse:
     """Return the part of the page that changes while texts are judged."""
     return TemplateResponse(request, "admin/judging/now.html", _status(request, collection))
 
 
 @require_POST
-@with_collection(role=Role.EDITOR)
+@with_parent(role=Role.EDITOR)
 def begin(request: HttpRequest, collection: Collection) -> HttpResponse:
     """Start judging the collection."""
     try:
@@ -72,7 +54,7 @@ def begin(request: HttpRequest, collection: Collection) -> HttpResponse:
         judges = [request.POST.get("first", ""), request.POST.get("second", "")]
         with transaction.atomic():
             judging_run = runs.begin(collection, judges, cap, by=request.user)
-            _record(
+            record(
                 request, collection, Action.STARTED, "Started judging justifications.", {"judges": judging_run.judges}
             )
     except InvalidOperation:
@@ -85,18 +67,18 @@ def begin(request: HttpRequest, collection: Collection) -> HttpResponse:
 
 
 @require_POST
-@with_collection(role=Role.EDITOR)
+@with_parent(role=Role.EDITOR)
 def stop(request: HttpRequest, collection: Collection) -> HttpResponse:
     """Stop judging."""
     for judging_run in JudgingRun.objects.filter(collection=collection, status=JudgingRun.Status.RUNNING):
         with transaction.atomic():
             if runs.stop(judging_run):
-                _record(request, collection, Action.STOPPED, "Stopped judging.", {"judges": judging_run.judges})
+                record(request, collection, Action.STOPPED, "Stopped judging.", {"judges": judging_run.judges})
     return _back(collection)
 
 
 @require_POST
-@with_collection(role=Role.EDITOR)
+@with_parent(role=Role.EDITOR)
 def labels(request: HttpRequest, collection: Collection) -> HttpResponse:
     """Return the latest judges' labels.csv; by POST, because downloads are recorded in the audit log."""
     judging_run = JudgingRun.objects.filter(collection=collection).first()
@@ -104,7 +86,7 @@ def labels(request: HttpRequest, collection: Collection) -> HttpResponse:
     if judging_run is None or rubric is None:
         return _back(collection)
     rows = services.table(rubric, list(of_collection(collection)), judging_run.judges)
-    _record(
+    record(
         request, collection, Action.DOWNLOADED, "Downloaded labels of justifications.", {"judges": judging_run.judges}
     )
     response = HttpResponse(services.as_csv(rubric, rows), content_type="text/csv; charset=utf-8")
@@ -143,11 +125,6 @@ def _status(request: HttpRequest, collection: Collection) -> dict[str, Any]:
         return context
     rows = services.table(rubric, list(of_collection(collection)), judging_run.judges)
     return {**context, "labelled": len(rows), "shares": services.shares(rubric, rows, judging_run.judges)}
-
-
-def _record(request: HttpRequest, collection: Collection, action: str, summary: str, details: dict[str, Any]) -> None:
-    page: Any = admin.site.get_model_admin(Collection)
-    page.record_action(request, collection, action, summary, details)
 
 
 def _back(collection: Collection) -> HttpResponseRedirect:

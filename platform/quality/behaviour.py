@@ -5,7 +5,6 @@ Nothing is stored about participants who have not agreed: their pages send nothi
 
 from __future__ import annotations
 
-from datetime import datetime
 from typing import Annotated, Any
 
 from django.db import transaction
@@ -100,7 +99,7 @@ def has_agreed(enrolment: Enrolment, position: int) -> bool:
     return bool(agreed) and agreed[0] < position
 
 
-def store(*, token: str, message: BehaviourMessage, now: datetime | None = None) -> bool:
+def store(*, token: str, message: BehaviourMessage) -> bool:
     """Store a page's figures for the enrolment with this token; stored figures only grow.
 
     Returns:
@@ -109,7 +108,7 @@ def store(*, token: str, message: BehaviourMessage, now: datetime | None = None)
     Raises:
         MessageRefused: the person did not agree, there is too much data, or it arrived long after the end.
     """
-    now = now or timezone.now()
+    now = timezone.now()
     enrolment = Enrolment.objects.filter(token=token).only("steps", "page_times", "ended_at").first()
     visit = enrolment.visit(message.position) if enrolment is not None else None
     if enrolment is None or visit is None:

@@ -71,7 +71,7 @@ def read(data: bytes) -> Counts:
         raise MessageRefused("not a page's counts") from None
 
 
-def store(*, token: str, counts: Counts, now: datetime | None = None) -> bool:
+def store(*, token: str, counts: Counts) -> bool:
     """Store a page's counts for the enrolment with this token; stored counts only grow.
 
     Returns:
@@ -81,7 +81,7 @@ def store(*, token: str, counts: Counts, now: datetime | None = None) -> bool:
         MessageRefused: the counts cover more time than has passed since the page was shown, there are too many
             loadings, or the message arrived long after the end.
     """
-    now = now or timezone.now()
+    now = timezone.now()
     enrolment = Enrolment.objects.filter(token=token).only("steps", "page_times", "ended_at").first()
     visit = enrolment.visit(counts.position) if enrolment is not None else None
     if enrolment is None or visit is None:

@@ -39,7 +39,7 @@ def methods(data: Data, outcomes: Sequence[Outcome], options: Options, versions:
     sections = {
         "Design": _design(data, plan), "Participants and data": _people(data), "Games": _games(data),
         "Models and scripts": _agents(data), "Pay": _pay(data, options), "Hypotheses": _hypotheses(plan),
-        "Estimation": _estimation(data, plan, outcomes, options, versions),
+        "Estimation": _estimation(plan, outcomes, options, versions),
     }  # fmt: skip
     title = " + ".join(data.publication_values("title")) or "Dataset"
     parts = [f"# {safe(title)}: methods and data (draft)", f"Made from the dataset {data.sha256}. Every number comes "
@@ -205,7 +205,7 @@ def _hypothesis(hypothesis: Hypothesis) -> str:
 
 
 def _estimation(
-    data: Data, plan: AnalysisPlan | None, outcomes: Sequence[Outcome], options: Options, versions: Mapping[str, str]
+    plan: AnalysisPlan | None, outcomes: Sequence[Outcome], options: Options, versions: Mapping[str, str]
 ) -> Iterator[str]:
     yield ("Two matches depend on each other if a person took part in both, directly or through a chain of others, if "
            "they are of one group, or if agents repeated one seed or record; a unit is everything that hangs together "

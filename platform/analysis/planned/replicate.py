@@ -38,7 +38,7 @@ def scripts(data: Data, outcomes: Sequence[Outcome], options: Options) -> dict[s
         hypothesis = by_name[row["hypothesis"]]
         test = {key: row[key] for key in ("hypothesis", "estimand", "family", "rank")}
         sample = sample_of(data, hypothesis, row["estimand"])
-        if row["method"] == "CR3" and _joined_alike(data, sample):
+        if row["method"] == "CR3" and _joined_alike(sample):
             tests.append(test | _test(data, hypothesis, row, sample))
         else:
             given.append({"family": row["family"], "rank": row["rank"], "p": row["p"]})
@@ -100,7 +100,7 @@ def _test(data: Data, hypothesis: Hypothesis, row: Mapping[str, Any], sample: Sa
     }  # fmt: skip
 
 
-def _joined_alike(data: Data, sample: Sample) -> bool:
+def _joined_alike(sample: Sample) -> bool:
     """Return whether the units follow from people, groups and seeds alone, as in the scripts, not from records."""
     if "match" not in sample.frame or not len(sample.frame):
         return True

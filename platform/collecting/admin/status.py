@@ -332,7 +332,7 @@ def plan_of(collection: Collection) -> dict[str, Any]:
         **_parameters(collection.game, collection.configurations),
         "agents": agents,
         "with_prices": any(price for _agent, price in agents),
-        "facts": _facts(collection, agents),
+        "facts": _facts(collection),
         "instructions": template,
         "edited": edited,
         "content": content_text if len(content_text) <= MAX_CHARACTERS_SHOWN else "",
@@ -427,7 +427,7 @@ def _price(prices: PriceList, agent: str) -> Price | None:
     return prices.of(agent) if is_model(agent) else None
 
 
-def _facts(collection: Collection, agents: Sequence[tuple[str, Price | None]]) -> list[tuple[str, str]]:
+def _facts(collection: Collection) -> list[tuple[str, str]]:
     facts = [(_("Created"), _date_and_author(collection.created_at, collection.created_by))]
     if collection.started_at:
         facts.append((_("Started"), _date_and_author(collection.started_at)))

@@ -10,6 +10,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from ruamel.yaml import YAML
+
 from exports.citing import citation
 from exports.columns import Column, Table
 from exports.metadata.facts import DatasetFacts
@@ -21,6 +23,7 @@ MEANING = "This dataset described for machines: files, tables, columns, licence,
 CONFORMS_TO = ("http://mlcommons.org/croissant/1.1", "http://mlcommons.org/croissant/RAI/1.0")
 _CONTEXT = json.loads(Path(__file__).with_name("croissant_context.json").read_text("utf-8"))
 """The context from the specification."""
+_RESPONSIBLE = YAML(typ="safe").load(Path(__file__).with_suffix(".yaml").read_text("utf-8"))
 _ENCODINGS = {
     ".csv": "text/csv",
     ENDING: "application/vnd.apache.parquet",
@@ -113,52 +116,20 @@ def _field(table: Table, column: Column, file: str | None) -> dict[str, Any]:
 
 
 def _responsible(facts: DatasetFacts) -> dict[str, Any]:
-    matches, people = facts.flow["matches"], facts.people
-    excluded_count, seen_count = sum(matches["excluded"].values()), matches["seen"]
+    matches = facts.flow["matches"]
+    excluded = f"{sum(matches['excluded'].values()):,} of {matches['seen']:,} matches are excluded"
     limitations = [
-        f"{excluded_count:,} of {seen_count:,} matches are excluded by rules listed in flow.json with their counts."
-        if not facts.reading.excluded
-        else f"{excluded_count:,} of {seen_count:,} matches are excluded; they are flagged, with the reason.",
+        " ".join(facts.publication.get("limitations", "").split()),
+        f"{excluded}; they are flagged, with the reason."
+        if facts.reading.excluded
+        else f"{excluded} by rules listed in flow.json with their counts.",
         "Models' answers change with their providers' versions: llm_calls records which model answered, and when.",
     ]
-    own_limitations = " ".join(facts.publication.get("limitations", "").split())
-    if own_limitations:
-        limitations.insert(0, own_limitations)
-    collection_method = (
-        "People arrived by recruiters' links, agreed to a consent text, and played in a browser against the players "
-        "listed in versions.json; every move was checked by the game's rules and logged when it was made."
-        if people
-        else "Language models and scripted players played each other by a fixed plan (versions.json); every move was "
-        "checked by the game's rules and logged when it was made."
-        if facts.source.origin == "parley"
-        else "Games published elsewhere, imported and recomputed with their rules."
-    )
-    personal = (
-        "Participants have pseudonyms. Names, identifiers, addresses and keys in text are replaced by markers. Survey "
-        "answers are in participants; free text may still reveal something about its writer."
-        if people
-        else "None about people: no people took part."
-    )
     launch_dates = [version.launched_at.date().isoformat() for version in facts.versions][:1]
-    return {
-        "rai:dataCollection": collection_method,
-        "rai:dataCollectionType": ["Experiments"] + (["Surveys"] if people else []),
+    filled_in = {
         "rai:dataCollectionTimeframe": [*launch_dates, facts.cutoff[:10]],
-        "rai:dataCollectionMissingData": (
-            "An empty cell means no value: an unanswered turn, a skipped question, a column of another game. The "
-            "codebook says when each column is empty."
-        ),
-        "rai:dataCollectionRawData": "transcripts.jsonl holds every event; all tables of matches are derived from it.",
-        "rai:dataManipulationProtocol": (
-            "None except replacing identifying text; text of erased participants is replaced by markers."
-        ),
-        "rai:dataPreprocessingProtocol": [
-            "Text that a spreadsheet would read as a formula has an apostrophe before it in CSV, not in Parquet."
-        ],
-        "rai:dataLimitations": limitations,
-        "rai:personalSensitiveInformation": [personal],
-        "rai:dataUseCases": ["Comparing how people and language models act in economic games; replaying every match."],
-        "rai:dataReleaseMaintenancePlan": (
-            "A later dataset of the same study uses the same pseudonyms and match identifiers and has its own manifest."
-        ),
+        "rai:dataLimitations": [text for text in limitations if text],
     }
+    kind = "people" if facts.people else "agents" if facts.source.origin == "parley" else "imported"
+    said = {name: text[kind] if isinstance(text, dict) else text for name, text in _RESPONSIBLE.items()}
+    return said | filled_in

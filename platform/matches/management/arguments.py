@@ -33,9 +33,10 @@ def invalid_argument(reason: object) -> CommandError:
 @contextmanager
 def as_command_error(*errors: type[Exception]) -> Iterator[None]:
     """Convert errors of games and agents, and these, into command errors."""
+    expected: tuple[type[Exception], ...] = (GameError, AgentError, *errors)
     try:
         yield
-    except (GameError, AgentError, *errors) as error:  # type: ignore[misc]
+    except expected as error:
         raise invalid_argument(error) from None
 
 

@@ -14,23 +14,25 @@ What they get is a little more than they aim for, because the haggler meets them
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from copy import deepcopy
+from pathlib import Path
 from random import Random
 from typing import Any
 
 from games.interface import MoveData, Role
 from games.play import Play
-from plans.plan import FORMAT, FORMAT_VERSION
+from plans.files import loads
 from showcase.samples.person import Person, Plan, chance
 from studies.models import Study
 
 SLUG, GAME = "sample-bargaining", "bargaining"
 PEOPLE = 80
-PATIENT, IMPATIENT = 0.95, 0.8
+PLAN = loads(Path(__file__).with_suffix(".yaml").read_text("utf-8"))
+TITLE = str(PLAN["title"])
+IMPATIENT = min(PLAN["factors"]["patience"]["levels"])
 AIM, IMPATIENCE, MESSAGES, SPREAD = 0.40, -0.12, 0.08, 0.05
 OPENING, STEP = 0.15, 0.04
-USABLE_PER_CELL = 17
-TITLE = "Sample: patience and words in bargaining (simulated)"
 DESCRIPTION = (
     "Simulated: 80 scripts with known behaviour took the place of people and bargained as Alice with another script "
     "over 100 points. What Alice gets loses 5% or 20% of its value per round, and offers may carry a message or not "
@@ -54,34 +56,6 @@ PAYMENTS: Mapping[int, str] = {3: "refused", 5: "unclear", 31: "refused", 64: "w
 APPROVED_UP_TO = 68
 """The researcher has approved the pay of the participants up to this number."""
 
-HYPOTHESES: Sequence[Mapping[str, Any]] = (
-    {
-        "name": "patience",
-        "claim": "If waiting costs Alice more, she agrees to a smaller share.",
-        "outcome": "talk.alice_share",
-        "contrast": {"factor": "patience", "levels": [IMPATIENT, PATIENT]},
-    },
-    {
-        "name": "words",
-        "claim": "If offers carry a message, Alice gets a larger share.",
-        "outcome": "talk.alice_share",
-        "contrast": {"factor": "messages", "levels": [True, False]},
-    },
-    {
-        "name": "both",
-        "claim": "Words help more where waiting is expensive.",
-        "outcome": "talk.alice_share",
-        "contrast": {"factors": ["messages", "patience"], "levels": [[True, False], [IMPATIENT, PATIENT]]},
-        "role": "secondary",
-        "family": "interaction",
-    },
-)
-SAMPLE: Mapping[str, Any] = {
-    "per_arm": 2 * USABLE_PER_CELL,
-    "why": "As many as show what the sample's known effects look like in a report.",
-    "stop": "A cell closes with its last complete match.",
-}
-
 STRATEGIES = (
     "I started high and came down slowly.",
     "I wanted at least what I thought was fair.",
@@ -102,73 +76,11 @@ LATER = (
 )
 EXPERIENCE = {"Never": 5, "Once or twice": 4, "Often": 2}
 """Answers with their weights."""
-QUESTIONS_BEFORE: Sequence[Mapping[str, Any]] = (
-    {
-        "name": "adult",
-        "kind": "single",
-        "text": "Are you at least 18 years old?",
-        "options": ["Yes", "No"],
-        "ends_if": "adult == 'No'",
-    },
-    {"name": "age", "kind": "number", "text": "How old are you, in years?", "min": 16, "max": 99},
-    {
-        "name": "experience",
-        "kind": "single",
-        "text": "Have you taken part in a study like this before?",
-        "options": list(EXPERIENCE),
-    },
-)
-QUESTIONS_AFTER: Sequence[Mapping[str, Any]] = (
-    {
-        "name": "fairness",
-        "kind": "scale",
-        "text": "How fair was the outcome?",
-        "low": "very unfair",
-        "high": "very fair",
-    },
-    {"name": "strategy", "kind": "long", "text": "How did you decide?", "required": False},
-)
 
 
 def new_study() -> Study:
     """Return the study, unsaved."""
-    plan = {
-        "format": FORMAT,
-        "version": FORMAT_VERSION,
-        "purpose": "simulated",
-        "title": TITLE,
-        "minutes": 30,
-        "factors": {"patience": {"levels": [PATIENT, IMPATIENT]}, "messages": {"levels": [False, True]}},
-        "cells": {"quota": USABLE_PER_CELL, "rule": "emptiest"},
-        "agents": {"haggler": {"script": "haggler", "delay": 2}},
-        "journey": [
-            {"stage": "consent"},
-            {"stage": "questions", "name": "before", "items": list(QUESTIONS_BEFORE)},
-            {
-                "stage": "game",
-                "name": "talk",
-                "game": GAME,
-                "config": {
-                    "money": 100,
-                    "rounds": 12,
-                    "delta_alice": {"by": "patience"},
-                    "delta_bob": PATIENT,
-                    "messages_allowed": {"by": "messages"},
-                },
-                "seats": {"alice": "person", "bob": "haggler"},
-                "comprehension": {"tries": 3},
-            },
-            {"stage": "questions", "name": "after", "items": list(QUESTIONS_AFTER)},
-            {
-                "stage": "debriefing",
-                "text": "Thank you. We compare how patience and words change what people agree on.",
-            },
-        ],
-        "checks": {"behaviour": False},
-        "pay": {"base": "1.50", "bonus": {"average": "1.00", "cap": "2.00"}},
-        "analysis": {"hypotheses": list(HYPOTHESES), "sample": SAMPLE},
-    }
-    return Study(slug=SLUG, draft=plan)
+    return Study(slug=SLUG, draft=deepcopy(PLAN))
 
 
 def people(study: Study) -> list[Person]:

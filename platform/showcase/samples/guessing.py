@@ -13,31 +13,31 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from copy import deepcopy
 from functools import cached_property
+from pathlib import Path
 from random import Random
 from typing import Any
 
 from games.interface import MoveData, Role
 from games.play import Play
-from plans.plan import FORMAT, FORMAT_VERSION
+from plans.files import loads
 from showcase.samples.person import Person, Plan, chance
 from studies.models import Study
 
 SLUG, GAME = "sample-group", "beauty_contest"
-GROUPS, GROUP_SIZE = 6, 4
-FRACTIONS = (0.5, 0.7)
-RUNS = 5
+PLAN = loads(Path(__file__).with_suffix(".yaml").read_text("utf-8"))
+TITLE = str(PLAN["title"])
+GROUPS = 6
 LEVELS: Mapping[int, float] = {0: 0.15, 1: 0.4, 2: 0.3, 3: 0.15}
 NOISE = 0.12
 """Standard deviation of the logarithm of a number around what its level says."""
-THOUGHTS = ("Nothing special", "What the others do", "What the others think that I do")
+THOUGHTS = PLAN["journey"][-1]["items"][0]["options"]
 """Answers by level."""
-STANDIN = "adaptive"
 PLANS: Mapping[int, Plan] = {9: Plan.VANISHES, 17: Plan.SILENT}
 """Participants, by number, who do not finish. The tenth finds no group."""
 SESSIONS = ((1, 4), (5, 8), (9, 10), (11, 14), (15, 18), (19, 22), (23, 26))
 """The first and last participant of each session, in which people arrive shortly after each other."""
-TITLE = "Sample: guessing in groups of four (simulated)"
 DESCRIPTION = (
     "Simulated: 26 scripts with known behaviour took the place of people. Groups of four choose numbers from 0 to 100 "
     "five times; the closest to 0.5 or to 0.7 of the mean wins. Known behaviour: numbers fall towards 0 with every "
@@ -47,40 +47,7 @@ DESCRIPTION = (
 
 def new_study() -> Study:
     """Return the study, unsaved."""
-    thought = {"name": "thought", "kind": "single", "text": "What did you think about?", "options": list(THOUGHTS)}
-    plan = {
-        "format": FORMAT,
-        "version": FORMAT_VERSION,
-        "purpose": "simulated",
-        "title": TITLE,
-        "minutes": 30,
-        "factors": {"fraction": {"levels": list(FRACTIONS)}},
-        "cells": {"quota": GROUPS // len(FRACTIONS), "rule": "emptiest"},
-        "agents": {STANDIN: {"script": STANDIN}},
-        "journey": [
-            {"stage": "consent"},
-            {
-                "stage": "game",
-                "name": "guess",
-                "game": GAME,
-                "config": {
-                    "players": GROUP_SIZE,
-                    "runs": RUNS,
-                    "history_depth": RUNS,
-                    "prize": 10,
-                    "fraction": {"by": "fraction"},
-                },
-                "seats": {"*": "person"},
-                "timing": {"turn": 60, "extension": 30, "on_timeout": "agent", "stand_in": STANDIN, "returns": False},
-                "lobby": {"wait": 300, "otherwise": "leave"},
-                "comprehension": {"tries": 3},
-            },
-            {"stage": "questions", "name": "after", "items": [thought]},
-        ],
-        "checks": {"behaviour": False},
-        "pay": {"base": "2.00", "bonus": {"average": "1.00", "cap": "2.00"}},
-    }
-    return Study(slug=SLUG, draft=plan)
+    return Study(slug=SLUG, draft=deepcopy(PLAN))
 
 
 def people(study: Study) -> list[Person]:
@@ -97,7 +64,7 @@ class Guesser(Person):
         return int(chance(LEVELS, Random(f"{self.study.slug}/{self.number}/level")))
 
     def answer(self, name: str) -> str:
-        return THOUGHTS[min(self.level, 2)]
+        return str(THOUGHTS[min(self.level, 2)])
 
     def move(self, play: Play, role: Role) -> MoveData:
         game: Any = play.game
