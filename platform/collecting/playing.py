@@ -51,6 +51,7 @@ def _open(collection: Collection, item: Item, planned: planning.PlannedMatch, ho
         purpose=Match.Purpose.COLLECTION,
         budget_of=collection.budget_of,
         texts=planned.texts(),
+        timers={"chat": planned.chat} if planned.chat else None,
     )
     moves = match.events.filter(kind="move").count()
     _write(item, holder, match=match, decisions=moves, **_columns_after(match))

@@ -177,7 +177,7 @@ def open_match(
     ]
     line_up = line_up_in(match, seats)
     change = Change.opening(match, play, events, line_up.agents)
-    if match.driven or play.game.time_ends:
+    if (match.driven and not (match.collected and match.chat())) or play.game.time_ends:
         _let_scripts_play(change)
     if shown_to is not None and shown_to in change.turns:
         change.mark_shown(shown_to, change.now)

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Annotated, Any, Literal
 
-from pydantic import ConfigDict, Field
+from pydantic import ConfigDict, Field, ValidationInfo, field_validator
+from pydantic_core import PydanticCustomError
 
 from games.interface import Role
+from games.words import gettext as _
 from plans.agents import Label
 from plans.factors import PlanModel
 
@@ -117,6 +119,51 @@ class Chat(PlanModel):
 
     def _may_talk(self, one: Role, other: Role) -> bool:
         return not self.between or any(one in circle and other in circle for circle in self.between)
+
+
+def _unless_default(cls: type[PlanModel], value: Any, info: ValidationInfo) -> Any:
+    if value != cls.model_fields[str(info.field_name)].default:
+        raise PydanticCustomError("chat", _("A collection has no clock: its models write in turns, at once."))
+    return value
+
+
+class AgentsSpeaking(Speaking):
+    """Whether models write, and how."""
+
+    speaks: Literal["never", "each"] = Field(
+        "each", title="Models write", json_schema_extra={"titles": {"never": "never", "each": "in their turn"}}
+    )
+    opens: Literal[False] = False
+    typing: Literal[0] = 0  # type: ignore[assignment]
+
+    _clockless = field_validator("opens", "typing", mode="before")(_unless_default)
+
+
+class AgentsMediator(AgentsSpeaking, Mediator):
+    """A model without a seat that reads what everyone reads, and writes to everyone, after the others."""
+
+
+class AgentsChat(Chat):
+    """Lets the models of a match without people write to each other, one after the other."""
+
+    model_config = ConfigDict(title="Chat")
+
+    when: Literal["before", "during", "both"] = Field(
+        "before",
+        title="When",
+        description="before play: until nobody wants to write, or all messages are written. during play: one message "
+        "each before every move.",
+        json_schema_extra={"titles": {"before": "before play", "during": "during play"}},
+    )
+    seconds: Literal[120] = 120  # type: ignore[assignment]
+    early: Literal[False] = False  # type: ignore[assignment]
+    mode: Literal["turns"] = "turns"
+    turn: Literal[30] = 30  # type: ignore[assignment]
+    messages: Annotated[int, Field(ge=1, le=500)] = Field(3, title="Messages per player and match")
+    models: AgentsSpeaking = Field(AgentsSpeaking(), title="Models in seats")
+    mediator: AgentsMediator | None = Field(None, title="Mediator")
+
+    _clockless = field_validator("seconds", "early", "mode", "turn", mode="before")(_unless_default)
 
 
 def frozen(chat: Chat, agents: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
