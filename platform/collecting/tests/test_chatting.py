@@ -112,7 +112,7 @@ def test_chat_goes_on_after_an_interruption_without_losing_or_doubling(monkeypat
         assert collection.status == Collection.Status.PAUSED
         before = list(Match.objects.get().chat_lines.values_list("text", flat=True))
         assert 0 < len(before) < 6
-        services.start(collection)
+        collection = services.start(collection)
         while collection.status == Collection.Status.RUNNING:
             time.sleep(0.2)  # until the lease of the interrupted match has expired
             driver.drive(collection, slot=0)
