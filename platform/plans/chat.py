@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Annotated, Any, Literal
 
 from pydantic import ConfigDict, Field, ValidationInfo, field_validator
@@ -116,6 +116,21 @@ class Chat(PlanModel):
     def speaking(self, sender: str) -> Speaking:
         """Return how the model in this seat, or the mediator, takes part."""
         return self.mediator if sender == MEDIATOR and self.mediator else self.models
+
+    def most_calls(self, roles: Sequence[Role], writer: str, senders: Iterable[str]) -> int:
+        """Return how often a model is asked at most if all of the senders write all of their messages."""
+        speaking = self.speaking(writer)
+        if speaking.speaks == "never":
+            return 0
+        if self.mode == "turns":
+            return self.messages
+        heard = [
+            sender
+            for sender in senders
+            if sender != writer
+            and (MEDIATOR in (sender, writer) or any(writer in self.readers(roles, sender, to) for to in ("", writer)))
+        ]
+        return len(heard) * self.messages + speaking.opens
 
     def _may_talk(self, one: Role, other: Role) -> bool:
         return not self.between or any(one in circle and other in circle for circle in self.between)

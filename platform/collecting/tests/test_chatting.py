@@ -11,7 +11,9 @@ from typing import Any
 import pytest
 
 from collecting import driver, leases, services
+from collecting.estimate import estimate_of
 from collecting.models import Collection
+from collecting.planning import planned
 from collecting.tests.kit import document, drive, new_collection
 from exports.dataset import export
 from exports.verify import verify
@@ -91,6 +93,13 @@ def test_private_messages_go_to_one_seat(monkeypatch):
     match, standin = played(monkeypatch, {"to": "private", "messages": 1})
     assert lines(match) == [("p1", "p2", 1), ("p2", "p1", 1)]
     assert "to Player 2" in json.dumps(standin.requests[0])
+
+
+def test_estimate_contains_the_chat():
+    def calls(**parts: Any) -> int:
+        return estimate_of(planned(with_chat(**parts))).calls
+
+    assert calls(chat={"messages": 3}) - calls(chat={"messages": 1}) == 2 * 2
 
 
 @pytest.mark.slow
