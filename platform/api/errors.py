@@ -47,5 +47,14 @@ class Conflict(Refused):
     status = 409
 
 
+class Slowed(Refused):
+    """The request may be sent again after `wait` seconds; nothing was lost."""
+
+    status = 429
+
+    def __init__(self, reason: str, *, wait: float):
+        super().__init__(reason, wait=wait)
+
+
 class InvalidRequest(Refused):
     status = 422

@@ -273,6 +273,12 @@ class SeatProblem(Problem):
     tries_left: int = Field(default=0, description="How many more moves the turn takes; then its fallback plays.")
 
 
+class ChatProblem(Problem):
+    """Why a message was refused."""
+
+    wait: float | None = Field(default=None, description="In how many seconds it can be sent again.")
+
+
 class OfferedTool(_Response):
     name: str
     help: str
@@ -303,10 +309,54 @@ class SeatTurn(_Response):
     view: list[dict[str, Any]] = Field(description="The same as data: the blocks text, facts, table, talk, chart.")
     tools: list[OfferedTool] = Field(description="Lookups that are possible now; they cost no try.")
     forms: list[OfferedForm] = Field(description="What the role may do now: fill in one of these.")
+    chat: list[dict[str, str]] = Field(description="The chat beside the game, each message as {speaker, words}.")
 
 
 class Seats(_Response):
     seats: list[SeatTurn]
+
+
+class ChatMessage(_Response):
+    number: int
+    name: str = Field(description="Who wrote it.")
+    own: bool
+    to: str = Field(description="Whom alone it is for, in words; empty: all who may read it.")
+    text: str
+
+
+class ChatPartner(_Response):
+    seat: str = Field(description="What `to` of a message names; empty: the group.")
+    name: str
+
+
+class SeatChat(_Response):
+    """The chat of a live match in which the program has a seat."""
+
+    token: str = Field(description="Writes in this chat, and nothing else.")
+    seat: str = Field(description="The same as in the seat's turns.")
+    game: str
+    role: str
+    lines: list[ChatMessage] = Field(description="What the seat may read, oldest first.")
+    partners: list[ChatPartner]
+    characters: int = Field(description="The longest message.")
+    open: bool = Field(description="Whether the seat may write now, or soon.")
+    note: str = Field(description="Why it may not, or whose turn it is to write.")
+    left: int = Field(description="How many more messages it may write.")
+    begins: float | None = Field(description="In how many seconds play begins; null: it has begun.")
+
+
+class SeatChats(_Response):
+    chats: list[SeatChat]
+
+
+class SentMessage(_Response):
+    text: str
+    to: str = Field(default="", description="The seat that alone may read it; empty: the group.")
+    key: str = Field(default="", description="Your own name of the message: sent again, it changes nothing.")
+
+
+class MessageTaken(_Response):
+    number: int = Field(description="Of the message in the chat.")
 
 
 class ToolCall(_Response):

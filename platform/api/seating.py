@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import uuid
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,6 +21,7 @@ from llm_agents.errors import BadAnswer
 from llm_agents.strategies.asking import Asking
 from llm_agents.turn import fault_of
 from matches import programs
+from matches.chat import said_to
 from matches.models import Match
 from opponents.agents import Agent
 from programs import tokens, turns
@@ -63,6 +65,7 @@ class SentMove:
 class _Table:
     """The turn's match now."""
 
+    match: Match
     asking: Asking
     agent: Agent
 
@@ -92,14 +95,19 @@ def shown(turn: ProgramTurn) -> dict[str, Any] | None:
         return None
     return {
         "token": tokens.token_of(turn),
-        # The same for all turns of a seat, but two seats of a match have nothing in common.
-        "seat": salted_hmac("programs.seat", f"{turn.match_uid}/{turn.role}").hexdigest()[:16],
+        "seat": seat_id(turn.match_uid, turn.role),
         "turn": turn.answering,
         "deadline": turn.deadline,
         "seconds_left": round(turn.seconds_left(), 1),
         "tries_left": _tries_left(turn),
         **programs.shown(table.asking),
+        "chat": [{"speaker": said.speaker, "words": said.words} for said in said_to(table.match, turn.role)],
     }
+
+
+def seat_id(match_uid: uuid.UUID, role: str) -> str:
+    """Return what names a seat in all its turns and its chat; two seats of a match have nothing in common."""
+    return salted_hmac("programs.seat", f"{match_uid}/{role}").hexdigest()[:16]
 
 
 def look_up(turn: ProgramTurn, name: str, arguments: Json, *, version: str = "") -> Json:
@@ -109,7 +117,7 @@ def look_up(turn: ProgramTurn, name: str, arguments: Json, *, version: str = "")
         Conflict: the turn is over.
         InvalidRequest: the lookup is not possible; nothing is lost.
     """
-    text = _storable(json.dumps(arguments))
+    text = storable(json.dumps(arguments))
     with transaction.atomic():
         turn = turns.locked(turn.pk)
         table = _open_table(turn)
@@ -120,7 +128,7 @@ def look_up(turn: ProgramTurn, name: str, arguments: Json, *, version: str = "")
             result = programs.as_data(programs.looked_up(table.asking, name, text))
         except (BadAnswer, Refused) as refusal:
             problem, fault = str(refusal), fault_of(refusal)
-        _record(turn, tool=_storable(name)[:60] or "?", text=text, problem=problem, fault=fault, version=version)
+        _record(turn, tool=storable(name)[:60] or "?", text=text, problem=problem, fault=fault, version=version)
     if problem is not None:
         raise InvalidRequest(problem, tries_left=_tries_left(turn))
     return result
@@ -136,7 +144,7 @@ def move(turn: ProgramTurn, sent: SentMove) -> dict[str, Any]:
         Conflict: the turn is over.
         InvalidRequest: the move is not legal; its details say how many tries are left.
     """
-    text = _storable(sent.text)
+    text = storable(sent.text)
     with transaction.atomic():
         turn = turns.locked(turn.pk)
         moves = [attempt for attempt in turn.attempts if not attempt["tool"]]
@@ -164,7 +172,7 @@ def _tries_left(turn: ProgramTurn) -> int:
 
 
 def _record(turn: ProgramTurn, **attempt: Any) -> None:
-    attempt |= {"at": timezone.now().isoformat(), "version": _storable(attempt["version"])[:MAX_VERSION]}
+    attempt |= {"at": timezone.now().isoformat(), "version": storable(attempt["version"])[:MAX_VERSION]}
     turn.attempts = [*turn.attempts, attempt]
     turn.save(update_fields=["attempts", "closed_at"])
 
@@ -173,7 +181,7 @@ def too_long() -> InvalidRequest:
     return InvalidRequest(_("This is too long: at most {n} characters.").format(n=MAX_TEXT))
 
 
-def _storable(text: str) -> str:
+def storable(text: str) -> str:
     """Return text that a database can keep and that a record can hold."""
     if len(text) > MAX_TEXT:
         raise too_long()
@@ -204,4 +212,4 @@ def _table_of(turn: ProgramTurn) -> _Table | None:
     agent = match.agents().get(turn.role)
     if agent is None:
         return None
-    return _Table(programs.asking_of(play, turn.role, agent.settings, match.template_for(agent)), agent)
+    return _Table(match, programs.asking_of(play, turn.role, agent.settings, match.template_for(agent)), agent)

@@ -9,12 +9,13 @@ from django.core.exceptions import RequestDataTooBig
 from django.http import HttpRequest
 from ninja import Router
 
-from api import schemas, seating
+from api import schemas, seating, talking
 from api.access import ProgramSecret, TokenThrottle
 from programs.models import Program
 
 router = Router(throttle=TokenThrottle())
 REFUSALS = {code: schemas.Problem for code in (401, 404, 429)}
+CHAT_REFUSALS = dict.fromkeys((404, 422, 429), schemas.ChatProblem)
 TURN_REFUSALS = {**REFUSALS, 409: schemas.Problem, 422: schemas.SeatProblem}
 
 
@@ -33,6 +34,26 @@ def seats(request: CalledByProgram) -> dict[str, Any]:
     """The turns that wait for the program's move, the longest waiting first, each with its own token."""
     shown = (seating.shown(turn) for turn in seating.open_turns(request.auth))
     return {"seats": [seat for seat in shown if seat is not None]}
+
+
+@router.get(
+    "/chats",
+    response={200: schemas.SeatChats, **REFUSALS},
+    by_alias=True,
+    auth=ProgramSecret(),
+    summary="The chats of the program's seats",
+)
+def chats(request: CalledByProgram) -> dict[str, Any]:
+    """The chats of live matches in which the program has a seat, each with its own token."""
+    return {"chats": [talking.shown(request.auth, seat) for seat in talking.newest(request.auth)]}
+
+
+@router.post(
+    "/{token}/chat", response={200: schemas.MessageTaken, **CHAT_REFUSALS}, auth=None, summary="Write in a chat"
+)
+def say(request: HttpRequest, token: str, message: schemas.SentMessage) -> dict[str, Any]:
+    """Write a message. 429 means: the same again after Retry-After seconds; nothing is lost. The token is enough."""
+    return talking.say(token, message.text, to=message.to, key=message.key)
 
 
 @router.post(

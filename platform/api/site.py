@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from math import ceil
 from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
@@ -30,6 +31,8 @@ api.add_router("/seats", seats)
 def _problem(reason: str, status: int, fields: dict[str, str] | None = None, **details: Any) -> JsonResponse:
     response = JsonResponse({"reason": reason, "fields": fields or {}, **details}, status=status)
     response["Cache-Control"] = "no-store"
+    if "wait" in details:
+        response["Retry-After"] = str(ceil(details["wait"]))
     if status == 401:
         response["WWW-Authenticate"] = "Bearer"
     return response

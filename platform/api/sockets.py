@@ -1,8 +1,10 @@
 """The socket of a program: /api/v1/seats/ with its secret as a bearer token.
 
-The server sends {"type": "seat", …} for each turn that opens, with the keys of `schemas.SeatTurn`. The program sends
-{"type": "move", "token", "move", "try", "version"} and {"type": "tool", "token", "name", "arguments", "version"}, and
-receives {"type": "taken" | "result" | "refused", "token", …} with the keys of the HTTP response.
+The server sends {"type": "seat", …} for each turn that opens, with the keys of `schemas.SeatTurn`, and {"type": "chat",
+…} for each chat with something new, with those of `schemas.SeatChat`. The program sends {"type": "move", "token",
+"move", "try", "version"}, {"type": "tool", "token", "name", "arguments", "version"} and {"type": "say", "token",
+"text", "to", "key"}, and receives {"type": "taken" | "result" | "written" | "refused", "token", …} with the keys of the
+HTTP response.
 """
 
 from __future__ import annotations
@@ -15,7 +17,7 @@ from django.core.serializers.json import DjangoJSONEncoder
 from django.urls import path
 from pydantic import ValidationError
 
-from api import schemas, seating
+from api import schemas, seating, talking
 from api.errors import Refused
 from matches.consumers import MAX_MESSAGE_LENGTH, PageConsumer, in_thread
 from programs.models import Program
@@ -61,7 +63,7 @@ class SeatsConsumer(PageConsumer):
 
     async def _tell(self, program: Program, header: str) -> None:
         """Send each turn once, until the socket closes or the program is disabled."""
-        latest = 0
+        latest, heard = 0, dict[int, int | None]()
         while not self.closed:
             opened = await in_thread(_opened_after, header, latest)
             if opened is None:
@@ -71,6 +73,8 @@ class SeatsConsumer(PageConsumer):
                 latest = key
                 if seat is not None:
                     await self.send(text_data=json.dumps({"type": "seat", **seat}, cls=DjangoJSONEncoder))
+            for chat in await in_thread(_chats_after, program, heard):
+                await self.send(text_data=json.dumps({"type": "chat", **chat}, cls=DjangoJSONEncoder))
             await asyncio.sleep(LOOK_SECONDS)
 
 
@@ -82,7 +86,18 @@ def _opened_after(header: str, latest: int) -> list[tuple[int, dict[str, Any] | 
     return [(turn.pk, seating.shown(turn)) for turn in seating.open_turns(program, after=latest)]
 
 
+def _chats_after(program: Program, heard: dict[int, int | None]) -> list[dict[str, Any]]:
+    """Return the chats with messages that were not `heard` of, which it then holds."""
+    newest = talking.newest(program)
+    fresh = [seat for seat in newest if heard.get(seat, -1) != newest[seat]]
+    heard |= newest
+    return [talking.shown(program, seat) for seat in fresh]
+
+
 def _handle(token: str, message: dict[str, Any]) -> dict[str, Any]:
+    if message.get("type") == "say":
+        fields = {key: str(message.get(key) or "") for key in ("to", "key")}
+        return {"type": "written", **talking.say(token, str(message.get("text") or ""), **fields)}
     turn = seating.turn_with(token)
     if message.get("type") != "tool":
         sent = seating.SentMove.parse(message, json.dumps(message))

@@ -25,6 +25,7 @@ from llm_agents.endpoints import endpoint_exists
 from llm_agents.errors import AgentError, ProviderError
 from llm_agents.match import roles_to_ask
 from llm_agents.providers import provider_called
+from matches import speaking
 from matches.asking import Host, Question, question_for
 from matches.errors import Stale
 from matches.models import Match
@@ -171,6 +172,10 @@ class _Driver:
     async def _play_match(self, item: Item, match: Match) -> None:
         play, agents = await self._writers.retry(lambda: (match.play(), match.agents()))
         while self.running and not play.over:
+            if match.chat() is not None:
+                await speaking.speak_in_turns(match.pk, self._host(item))
+                if not self.running:
+                    return
             roles = roles_to_ask(play)
             tasks = [asyncio.create_task(self._think(item, match, play, role, agents[role])) for role in roles]
             await asyncio.wait(tasks)
@@ -192,13 +197,7 @@ class _Driver:
             CapReached: this collection may make no model calls for now.
             _Failed: the agent gave no legal move.
         """
-        host = Host(
-            self._writers,
-            prices=lambda: self._prices,
-            budget=lambda: self.collection.budget,
-            on_calls=partial(playing.add_cost, self._prices, item),
-            still_wanted=lambda: self.running,
-        )
+        host = self._host(item)
         template = planning.planned_match(self.collection, item.number).template_for(agent)
         ask_now = partial(question_for, match, play, role, agent, host, template=template)
         question = None
@@ -218,6 +217,15 @@ class _Driver:
             if isinstance(error, ProviderError) and not self.running:
                 raise LeaseLost("the collection was stopped while waiting for a model") from None
             raise _Failed(role, f"{role} ({agent.spec}): {error}") from None
+
+    def _host(self, item: Item) -> Host:
+        return Host(
+            self._writers,
+            prices=lambda: self._prices,
+            budget=lambda: self.collection.budget,
+            on_calls=partial(playing.add_cost, self._prices, item),
+            still_wanted=lambda: self.running,
+        )
 
 
 class _Failed(Exception):

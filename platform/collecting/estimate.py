@@ -43,4 +43,6 @@ def _setting(collection: Collection, planned: planning.PlannedMatch) -> Setting:
         for role, player in planned.players.items()
     }
     template = planned.instructions if planned.edited else ""
-    return Setting.of(collection.game, planned.config, {role: role for role in agents}, agents, template=template)
+    return Setting.of(
+        collection.game, planned.config, {role: role for role in agents}, agents, template=template, chat=planned.chat
+    )

@@ -26,6 +26,7 @@ from opponents.agents import Agent, agent_problem
 from opponents.endpoints import refresh_if_old
 from opponents.listing import retired_problem
 from plans.canonical import canonical, sha256_of
+from plans.chat import frozen as frozen_chat
 from plans.checking import check
 from plans.collection import CollectionPlan, CollectionReader
 from plans.plan import Document
@@ -44,6 +45,7 @@ class PlannedMatch:
     Attributes:
         instructions: the template; `edited` says that it is the researcher's own.
         published: the template of seats that are told what was published; None if the game has none.
+        chat: as matches keep it (`plans.chat.frozen`); None without one.
     """
 
     config: Mapping[str, Json]
@@ -55,6 +57,7 @@ class PlannedMatch:
     edited: bool
     published: str | None = None
     stage: int = 0
+    chat: Mapping[str, Any] | None = None
 
     def template_for(self, agent: Agent) -> str | None:
         """Return the instructions that an agent is told."""
@@ -106,6 +109,13 @@ class Configured:
     def agents(self) -> dict[str, Agent]:
         """Return all agents by label; those of a label that varies by label and hash."""
         return by_label({id(agents): agents for agents in self._agents}.values())
+
+    def chat_of(self, configuration: int) -> dict[str, Any] | None:
+        """Return the chat of a configuration's matches as they keep it; None without one."""
+        chat = self.plans[configuration].game.chat
+        mediator = self.plans[configuration].mediator
+        agents = {mediator: self.agents_in(configuration)[mediator].frozen()} if mediator else {}
+        return None if chat is None else frozen_chat(chat, agents)
 
     def template_of(self, configuration: int) -> tuple[str, bool]:
         """Return a configuration's instructions, and whether they are the researcher's own."""
@@ -252,9 +262,8 @@ def planned_match(collection: Collection, number: int) -> PlannedMatch:
     }
     instance = number if known.plan.seeds == "match" else f"{_digest(config)}/{slot.repetition}"
     seed = Random(f"{collection.seed}/{instance}").getrandbits(48)
-    return PlannedMatch(
-        config, players, seed, slot.repetition + 1, slot.configuration, *known.template_of(of), known.published, stage
-    )
+    told = (*known.template_of(of), known.published)
+    return PlannedMatch(config, players, seed, slot.repetition + 1, slot.configuration, *told, stage, known.chat_of(of))
 
 
 def _digest(config: Mapping[str, Json]) -> str:

@@ -77,6 +77,7 @@ def _opening(collection: Collection, item: Item) -> services.Opening:
         purpose=Match.Purpose.COLLECTION,
         budget_of=collection.budget_of,
         texts=planned.texts(),
+        timers={"chat": planned.chat} if planned.chat else None,
     )
 
 

@@ -27,12 +27,13 @@ def collection_matches(
     source = CollectionSource(collection)
     cells = cells_of(source)
     named = {name for cell in source.cells() for name in cell["config"]}
+    timers = [] if source.chats else ["timers"]
     last = collection.planned if last is None else last
     for offset in range(first - 1, last, CHUNK):
         portion = _items(collection, offset + 1, min(last, offset + CHUNK))
         match_keys = [item.match_id for item in portion if item.match_id is not None]
         # Not prefetched: rows that refer to each other stay in memory until the garbage collector finds them.
-        matches = Match.objects.defer("snapshot", "turns", "texts", "timers").in_bulk(match_keys)
+        matches = Match.objects.defer("snapshot", "turns", "texts", *timers).in_bulk(match_keys)
         logs = logs_of(match_keys)
         seats: dict[int, list[SeatValues]] = {}
         seat_values = Seat.objects.filter(match_id__in=match_keys).values_list(

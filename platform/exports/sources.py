@@ -187,7 +187,7 @@ class StudySource:
 class CollectionSource:
     """A collection, played here or imported: one version, no participants."""
 
-    demonstration = chats = False
+    demonstration = False
     conditions: Sequence[str] = ()
     questions: Mapping[tuple[str, str], designs.AskedQuestion] = {}
 
@@ -200,6 +200,7 @@ class CollectionSource:
         agents = agents_in(collection).values()
         self.asks_models = any(not agent.scripted for agent in agents)
         self.counted = counted_movers(agents)
+        self.chats = played_here and any(plan.game.chat for plan in configured(collection).plans)
 
     def __reduce__(self) -> tuple[type[CollectionSource], tuple[Collection]]:
         """Let other processes read the same collection again."""

@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from functools import partial
+from typing import Any
 
 from django.db import transaction
 
@@ -31,7 +32,7 @@ from matches.models import Match
 from matches.writers import Writers
 from opponents.agents import Agent
 from opponents.services import latest_call, mark_played, raw_answers, record_calls
-from opponents.spending import Payer, release, reserve, reserve_when_free
+from opponents.spending import Caps, Payer, release, reserve, reserve_when_free
 
 
 @dataclass(frozen=True)
@@ -53,6 +54,18 @@ class Host:
     on_calls: Callable[[Sequence[CallRecord]], None] | None = None
     on_note: Callable[[int], None] | None = None
     still_wanted: Callable[[], bool] = lambda: True
+
+    def caps(self, caps: Caps) -> Caps:
+        """Return an agent's limits, with that of the match's budget."""
+        budget = self.budget()
+        return caps if budget is None else replace(caps, per_study=min(budget, caps.per_study or budget))
+
+    @transaction.atomic
+    def record(self, calls: Sequence[CallRecord], match: Match, **turn: Any) -> int | None:
+        """Store calls (`opponents.services.record_calls`)."""
+        if self.on_calls is not None:
+            self.on_calls(calls)
+        return record_calls(calls=calls, match_uid=match.uid, budget_of=match.budget_of, prices=self.prices(), **turn)
 
 
 @dataclass
@@ -112,9 +125,7 @@ class Question(AgentTurn):
         Raises:
             CapReached
         """
-        caps, budget = self.agent.settings.caps(), self.host.budget()
-        if budget is not None:
-            caps = replace(caps, per_study=min(budget, caps.per_study or budget))
+        caps = self.host.caps(self.agent.settings.caps())
         payer = Payer(self.match.uid, self.role, self.answering, self.match.budget_of)
         price = self.host.prices().largest(str(agent), request)
         reserving = partial(self.host.writers.retry, reserve, price, caps=caps, payer=payer, seconds=policy.longest())
@@ -127,19 +138,8 @@ class Question(AgentTurn):
         self._reserved_for = None
         self.played_call = played_call or self.played_call
 
-    @transaction.atomic
     def _store(self, calls: Sequence[CallRecord]) -> int | None:
-        if self.host.on_calls is not None:
-            self.host.on_calls(calls)
-        return record_calls(
-            match_uid=self.match.uid,
-            role=self.role,
-            answering=self.answering,
-            calls=calls,
-            prices=self.host.prices(),
-            budget_of=self.match.budget_of,
-            played=False,
-        )
+        return self.host.record(calls, self.match, role=self.role, answering=self.answering, played=False)
 
     async def note(self, move: MoveData) -> Play:
         """Make a move that leaves the turn open.

@@ -249,6 +249,8 @@ def _refuse(match: Match, chat: Chat, sender: str, text: str, readers: Sequence[
         raise NotWritten(_all_written())
     if waits := _waits_for_turn(match, chat, sender, now):
         raise NotWritten(*waits)
+    if match.collected:
+        return
     recent = list(own.filter(at__gt=now - WITHIN).values_list("at", flat=True)[:AT_ONCE])
     if len(recent) == AT_ONCE:
         wait = (recent[-1] + WITHIN - now).total_seconds()
@@ -274,7 +276,7 @@ def _closed(match: Match, chat: Chat, now: datetime) -> str:
     """Return why nobody may write now; empty if the chat is open."""
     if match.status != Match.Status.LIVE:
         return _("The game is over, and so is the chat.")
-    if chat.when == "before" and match.has_begun(now) and not match.simulated:
+    if chat.when == "before" and match.begins_at is not None and match.has_begun(now):
         return _("The time for the chat is over.")
     return ""
 
@@ -284,7 +286,7 @@ def turn_of(match: Match, chat: Chat, now: datetime) -> tuple[str, datetime] | N
 
     Turns go around the seats; a player whose time passes is passed over. The mediator may always write.
     """
-    if chat.mode == "free":
+    if chat.mode == "free" or match.collected:
         return None
     roles = list(match.configured().roles())
     last = match.chat_lines.exclude(sender=MEDIATOR).order_by("-number").first()
@@ -306,10 +308,10 @@ def _waits_for_turn(match: Match, chat: Chat, sender: str, now: datetime) -> tup
 # ---- models ----------------------------------------------------------------------------------------------------
 
 
-def writers_of(match: Match) -> list[str]:
-    """Return the models that may write: their seats, and the mediator."""
+def writers_of(match: Match, *, collected: bool = False) -> list[str]:
+    """Return the models that may write: their seats, and the mediator; a collection's only if its driver asks."""
     chat = match.chat()
-    if chat is None or match.driven:
+    if chat is None or match.driven != collected:
         return []
     seats = [role for role, agent in match.agents().items() if agent.is_model]
     mediators = [MEDIATOR] if chat.mediator and "agent" in match.timers["chat"] else []

@@ -122,6 +122,11 @@ class Match(models.Model):
         return self.purpose in (self.Purpose.COLLECTION, self.Purpose.SIMULATED, self.Purpose.WALK)
 
     @property
+    def collected(self) -> bool:
+        """Whether it is a collection's: nobody waits, and there is no clock."""
+        return self.purpose == self.Purpose.COLLECTION
+
+    @property
     def simulated(self) -> bool:
         """Whether simulated participants play, who need no server and whose pages do not call."""
         return self.purpose in (self.Purpose.PILOT, self.Purpose.SIMULATED, self.Purpose.WALK)
@@ -162,7 +167,7 @@ class Match(models.Model):
 
         Simulated participants, who would wait for nothing, play at once.
         """
-        chat = None if self.simulated or self.purpose == self.Purpose.COLLECTION else self.chat()
+        chat = None if self.simulated or self.collected else self.chat()
         if chat is None or chat.when == "during":
             return None
         early = self.timers["chat"].get("begun")

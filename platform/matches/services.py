@@ -221,7 +221,7 @@ def opening(
     ]
     line_up = line_up_in(match, seats)
     change = Change.opening(match, play, events, line_up.agents)
-    if match.driven or play.game.time_ends:
+    if (match.driven and not (match.collected and match.chat())) or play.game.time_ends:
         _let_scripts_play(change)
     return Opening(match, seats, change, configured, line_up)
 

@@ -23,6 +23,7 @@ from llm_agents.errors import AgentError
 from llm_agents.providers.base import ChatMessage, Request
 from llm_agents.record import CallRecord
 from matches import chat, leases
+from matches.asking import Host
 from matches.channels import background_loop
 from matches.disclosing import listed
 from matches.models import ChatLine, Match
@@ -31,8 +32,7 @@ from matches.writers import Writers
 from opponents.agents import Agent
 from opponents.endpoints import current_prices, refresh_if_old
 from opponents.models import Call
-from opponents.services import record_calls
-from opponents.spending import Payer, reserve, reserve_when_free
+from opponents.spending import CapReached, Payer, reserve, reserve_when_free
 from plans.chat import MEDIATOR, Chat
 
 LEASED_AS = 2_000_000_000
@@ -49,6 +49,7 @@ class _Moment:
     Attributes:
         newest: the newest message that it may read; None if there is none.
         to: the seat that its message is for; empty for the group.
+        key: of its message.
     """
 
     match: Match
@@ -57,6 +58,7 @@ class _Moment:
     newest: ChatLine | None
     messages: list[ChatMessage]
     to: str
+    key: str
 
     @property
     def number(self) -> int:
@@ -79,7 +81,7 @@ async def _speak(match_id: int, writer: str, lease: leases.Lease) -> None:
     works = True
     try:
         while works and (moment := await _writers.do(_moment, match_id, writer)) is not None:
-            works = await _ask(moment, writer)
+            works = await _ask(moment, writer, Host(_writers, prices=current_prices))
     except Exception:
         works = False
         log.exception("the chat of %s in match %s failed", writer, match_id)
@@ -90,29 +92,22 @@ async def _speak(match_id: int, writer: str, lease: leases.Lease) -> None:
         await _writers.do(begin, match_id)
 
 
-async def _ask(moment: _Moment, writer: str) -> bool:
-    """Ask for one message and store it; return False if the model failed."""
+async def _ask(moment: _Moment, writer: str, host: Host) -> bool:
+    """Ask for one message and store it; return False if the model failed.
+
+    Raises:
+        CapReached: not even another match could ask.
+    """
     match, agent, started_at = moment.match, moment.agent, time.monotonic()
     payer = Payer(match.uid, f"chat {writer}"[:40], moment.number, match.budget_of)
 
     async def hold(request: Request, policy: Policy) -> None:
-        price = current_prices().largest(agent.spec, request)
-        reserving = partial(
-            _writers.retry, reserve, price, caps=agent.settings.caps(), payer=payer, seconds=policy.longest()
-        )
-        await reserve_when_free(reserving, seconds=policy.longest())
+        price, caps = host.prices().largest(agent.spec, request), host.caps(agent.settings.caps())
+        reserving = partial(host.writers.retry, reserve, price, caps=caps, payer=payer, seconds=policy.longest())
+        await reserve_when_free(reserving, seconds=policy.longest(), still_wanted=host.still_wanted)
 
     async def keep(call: CallRecord) -> None:
-        await _writers.retry(
-            record_calls,
-            match_uid=match.uid,
-            role=writer,
-            answering=moment.number,
-            calls=[call],
-            prices=current_prices(),
-            budget_of=match.budget_of,
-            payer=payer,
-        )
+        await host.writers.retry(partial(host.record, [call]), match, role=writer, answering=moment.number, payer=payer)
 
     try:
         text = await talking.message(
@@ -123,19 +118,75 @@ async def _ask(moment: _Moment, writer: str) -> bool:
             reserve=hold,
         )
     except AgentError as failure:
+        if match.collected and isinstance(failure, CapReached) and failure.kind != "match":
+            raise
         log.warning("%s stays silent in match %s: %s", agent.spec, match.pk, type(failure).__name__)
         return False
     if text:
         await asyncio.sleep(_typing_seconds(moment, writer, text) - (time.monotonic() - started_at))
-        await _writers.retry(_store, moment, writer, text)
+        await host.writers.retry(_store, moment, writer, text)
     return True
 
 
 def _store(moment: _Moment, writer: str, text: str) -> None:
     try:
-        chat.write(match_id=moment.match.pk, sender=writer, text=text, key=f"after {moment.number}", to=moment.to)
+        chat.write(match_id=moment.match.pk, sender=writer, text=text, key=moment.key, to=moment.to)
     except chat.NotWritten as problem:
         log.info("the message of %s in match %s came too late: %s", writer, moment.match.pk, problem)
+
+
+# ---- collections -----------------------------------------------------------------------------------------------
+
+
+async def speak_in_turns(match_id: int, host: Host) -> None:
+    """Let the models of a match without people write now: before play in rounds until nobody writes, later one round.
+
+    What was stored before an interruption stays; after it, a model that had stayed silent may be asked again.
+
+    Raises:
+        CapReached: no more may be spent for now, but by this match alone.
+    """
+    slot, last_written = 0, -1
+    while host.still_wanted():
+        slots, rounds, written = await host.writers.retry(_slots, match_id)
+        if written:
+            slot, last_written = max(slot, written[-1] + 1), written[-1]
+        if slot >= len(slots) * rounds or slot - last_written > len(slots):
+            return
+        writer, to = slots[slot % len(slots)]
+        moment = await host.writers.retry(_moment_of_slot, match_id, writer, to, slot)
+        if moment is not None:
+            await _ask(moment, writer, host)
+        slot += 1
+
+
+def _slots(match_id: int) -> tuple[list[tuple[str, str]], int, list[int]]:
+    """Return who may write to whom in one round, how many rounds there are now, and which slots have a message."""
+    match = Match.objects.get(pk=match_id)
+    settings, roles = match.chat(), match.configured().roles()
+    if settings is None:
+        return [], 0, []
+    begun = match.events.filter(kind="move").exists()
+    rounds = settings.messages if settings.when != "during" and not begun else int(settings.when != "before")
+    slots = [
+        (writer, to)
+        for writer in chat.writers_of(match, collected=True)
+        for to in (["", *roles] if writer != MEDIATOR else [""])
+        if settings.readers(roles, writer, to)
+    ]
+    prefix = f"{match.snapshot['last']}/"
+    keys = match.chat_lines.filter(key__startswith=prefix).order_by("number").values_list("key", flat=True)
+    return slots, rounds, [int(key.removeprefix(prefix)) for key in keys]
+
+
+def _moment_of_slot(match_id: int, writer: str, to: str, slot: int) -> _Moment | None:
+    match = Match.objects.get(pk=match_id)
+    settings = match.chat()
+    if settings is None or not chat.may_write(match, settings, writer):
+        return None
+    with in_language(match.language):
+        key = f"{match.snapshot['last']}/{slot}"
+        return _moment_with(match, settings, writer, to, chat.lines_for(match, writer), key)
 
 
 def _moment(match_id: int, writer: str) -> _Moment | None:
@@ -162,9 +213,16 @@ def _moment_in(match: Match, writer: str) -> _Moment | None:
     if settings.mode == "free" and not unread and (lines or not speaking.opens):
         return None
     to = unread[-1].sender if unread and unread[-1].to else ""
-    readers = settings.readers(match.configured().roles(), writer, to)
+    return _moment_with(match, settings, writer, to, lines)
+
+
+def _moment_with(
+    match: Match, settings: Chat, writer: str, to: str, lines: list[ChatLine], key: str = ""
+) -> _Moment | None:
+    readers, speaking = settings.readers(match.configured().roles(), writer, to), settings.speaking(writer)
     if not readers:
         return None
+    newest = lines[-1] if lines else None
     agent = _agent(match, writer)
     names = listed([chat.name_of(match, settings, reader) for reader in readers])
     messages = talking.messages(
@@ -174,7 +232,7 @@ def _moment_in(match: Match, writer: str) -> _Moment | None:
         readers=names,
         characters=settings.characters,
     )
-    return _Moment(match, settings, agent, newest, messages, to)
+    return _Moment(match, settings, agent, newest, messages, to, key or f"after {newest.number if newest else 0}")
 
 
 def _agent(match: Match, writer: str) -> Agent:

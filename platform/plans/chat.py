@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Annotated, Any, Literal
 
-from pydantic import ConfigDict, Field
+from pydantic import ConfigDict, Field, ValidationInfo, field_validator
+from pydantic_core import PydanticCustomError
 
 from games.interface import Role
+from games.words import gettext as _
 from plans.agents import Label
 from plans.factors import PlanModel
 
@@ -115,8 +117,68 @@ class Chat(PlanModel):
         """Return how the model in this seat, or the mediator, takes part."""
         return self.mediator if sender == MEDIATOR and self.mediator else self.models
 
+    def most_calls(self, roles: Sequence[Role], writer: str, senders: Iterable[str]) -> int:
+        """Return how often a model is asked at most if all of the senders write all of their messages."""
+        speaking = self.speaking(writer)
+        if speaking.speaks == "never":
+            return 0
+        if self.mode == "turns":
+            return self.messages
+        heard = [
+            sender
+            for sender in senders
+            if sender != writer
+            and (MEDIATOR in (sender, writer) or any(writer in self.readers(roles, sender, to) for to in ("", writer)))
+        ]
+        return len(heard) * self.messages + speaking.opens
+
     def _may_talk(self, one: Role, other: Role) -> bool:
         return not self.between or any(one in circle and other in circle for circle in self.between)
+
+
+def _unless_default(cls: type[PlanModel], value: Any, info: ValidationInfo) -> Any:
+    if value != cls.model_fields[str(info.field_name)].default:
+        raise PydanticCustomError("chat", _("A collection has no clock: its models write in turns, at once."))
+    return value
+
+
+class AgentsSpeaking(Speaking):
+    """Whether models write, and how."""
+
+    speaks: Literal["never", "each"] = Field(
+        "each", title="Models write", json_schema_extra={"titles": {"never": "never", "each": "in their turn"}}
+    )
+    opens: Literal[False] = False
+    typing: Literal[0] = 0  # type: ignore[assignment]
+
+    _clockless = field_validator("opens", "typing", mode="before")(_unless_default)
+
+
+class AgentsMediator(AgentsSpeaking, Mediator):
+    """A model without a seat that reads what everyone reads, and writes to everyone, after the others."""
+
+
+class AgentsChat(Chat):
+    """Lets the models of a match without people write to each other, one after the other."""
+
+    model_config = ConfigDict(title="Chat")
+
+    when: Literal["before", "during", "both"] = Field(
+        "before",
+        title="When",
+        description="before play: until nobody wants to write, or all messages are written. during play: one message "
+        "each before every move.",
+        json_schema_extra={"titles": {"before": "before play", "during": "during play"}},
+    )
+    seconds: Literal[120] = 120  # type: ignore[assignment]
+    early: Literal[False] = False  # type: ignore[assignment]
+    mode: Literal["turns"] = "turns"
+    turn: Literal[30] = 30  # type: ignore[assignment]
+    messages: Annotated[int, Field(ge=1, le=500)] = Field(3, title="Messages per player and match")
+    models: AgentsSpeaking = Field(AgentsSpeaking(), title="Models in seats")
+    mediator: AgentsMediator | None = Field(None, title="Mediator")
+
+    _clockless = field_validator("seconds", "early", "mode", "turn", mode="before")(_unless_default)
 
 
 def frozen(chat: Chat, agents: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:

@@ -513,7 +513,7 @@ def _filling_problems(
     yield from _helper_problems(lobby.fill, fills, (*at, "fill"), plan, kind, game)
 
 
-def _chat_problems(stage: Game, at: Path, plan: Plan, game: Any) -> Iterator[Problem]:
+def _chat_problems(stage: Game | AgentsGame, at: Path, plan: Plan | CollectionPlan, game: Any) -> Iterator[Problem]:
     """Yield what is wrong with a game's chat: unknown seats, nobody to talk to, or a mediator that is no model."""
     if (chat := stage.chat) is None:
         return
@@ -528,7 +528,7 @@ def _chat_problems(stage: Game, at: Path, plan: Plan, game: Any) -> Iterator[Pro
         yield at, _("Nobody else could read the chat: this game has one seat. Add a mediator.")
     if chat.early and chat.when == "during":
         yield (*at, "early"), _("Only a chat before play can end early.")
-    elif chat.early and plan.told.others == "none" and set(stage.agent_labels()) - {mediator}:
+    elif chat.early and isinstance(plan, Plan) and plan.told.others == "none" and _has_agents(stage, mediator):
         words = _("Agents are always ready, so in a blind study a chat that ends at once would show who they are.")
         yield (*at, "early"), words
     if chat.mediator is not None:
@@ -537,6 +537,11 @@ def _chat_problems(stage: Game, at: Path, plan: Plan, game: Any) -> Iterator[Pro
             yield (*at, "mediator", "agent"), _no_agent(chat.mediator.agent, plan)
         elif agent is None or agent.script is not None:
             yield (*at, "mediator", "agent"), _("Choose a model for the mediator. Scripts do not write.")
+
+
+def _has_agents(stage: Game | AgentsGame, mediator: str | None) -> bool:
+    """Return whether agents may take seats."""
+    return isinstance(stage, AgentsGame) or bool(set(stage.agent_labels()) - {mediator})
 
 
 def _groups_problems(block: Block, at: Path, plan: Plan) -> Iterator[Problem]:
@@ -681,6 +686,10 @@ def _collection_problems(plan: CollectionPlan, levels: Levels) -> tuple[Any, lis
     for label in plan.lineups.labels():
         problems += _player_problems(label, (*GAME, "seats"), plan, kind, game)
     problems += _template_problems(stage.instructions, (*GAME, "instructions"), game, game.roles(), levels)
+    problems += _chat_problems(stage, (*GAME, "chat"), plan, game)
+    models = [label for label in plan.lineups.labels() if label in plan.agents and plan.agents[label].model]
+    if stage.chat is not None and stage.chat.mediator is None and not models:
+        problems.append(((*GAME, "chat"), _("Nobody would write: no model plays. Scripts and programs do not write.")))
     try:
         plan.lineups.count(game.roles())
     except GameError as error:

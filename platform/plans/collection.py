@@ -14,6 +14,7 @@ from games.interface import Json
 from games.lineups import Lineups
 from llm_agents.pricing import Price
 from plans.agents import Label, PlannedAgent
+from plans.chat import AgentsChat
 from plans.factors import Factor, ListedCell, Name, PlanModel
 from plans.pay import PlanAmount
 from plans.plan import Document, Plan
@@ -45,6 +46,7 @@ class AgentsGame(Stage):
     seats: Lineups = Field(
         Lineups(), title="Line-ups", description="By default, every ordered choice of agents, each also with itself."
     )
+    chat: AgentsChat | None = Field(None, title="Chat")
     instructions: Text = Field(
         DEFAULT_TEXT,
         title="Instructions",
@@ -118,12 +120,19 @@ class CollectionPlan(PlanModel):
         return self.journey[0]
 
     @property
+    def mediator(self) -> str | None:
+        """The label of the chat's mediator; None without one."""
+        chat = self.game.chat
+        return chat.mediator.agent if chat and chat.mediator else None
+
+    @property
     def lineups(self) -> Lineups:
         """The line-ups. A pool that is not given is every agent without a fixed seat that is no other's fallback."""
         seats = self.game.seats
         if seats.agents or seats.rule == "listed":
             return seats
-        apart = {*seats.fixed.values(), *(label for agent in self.agents.values() for label in agent.fallbacks)}
+        fallbacks = (label for agent in self.agents.values() for label in agent.fallbacks)
+        apart = {self.mediator, *seats.fixed.values(), *fallbacks}
         return seats.model_copy(update={"agents": tuple(label for label in self.agents if label not in apart)})
 
 

@@ -14,7 +14,7 @@ from django.views.decorators.debug import sensitive_variables
 from programs.models import Program, ProgramTurn
 
 _PREFIX = "parley_program_"
-_SALT = "programs.turn"
+_SALT, _CHAT_SALT = "programs.turn", "programs.chat"
 _SEEN_PRECISION = timedelta(seconds=30)
 """Minimum time between two updates of when a program was last seen."""
 
@@ -52,6 +52,21 @@ def turn_with(token: str) -> ProgramTurn | None:
         return None
     turn = ProgramTurn.objects.select_related("program__owner").filter(uid=uid).first()
     return turn if turn is not None and turn.program.enabled and _has_access(turn.program.owner) else None
+
+
+def token_of_chat(program: Program, seat: int) -> str:
+    """Return the token with which the program writes in the chat of one of its seats, and nothing else."""
+    return signing.dumps([program.pk, seat], salt=_CHAT_SALT)
+
+
+def chat_with(token: str) -> tuple[Program, int] | None:
+    """Return the program and the seat whose chat a token opens; None if it opens none, or the program may not play."""
+    try:
+        key, seat = signing.loads(token, salt=_CHAT_SALT)
+    except signing.BadSignature:
+        return None
+    program = Program.objects.select_related("owner").filter(pk=key, enabled=True).first()
+    return (program, seat) if program is not None and _has_access(program.owner) else None
 
 
 def _has_access(owner: User) -> bool:

@@ -19,10 +19,12 @@ from games.errors import GameError
 from games.play import configure
 from llm_agents.errors import AgentError
 from llm_agents.pricing import MILLION, PriceList
+from llm_agents.talking import CHAT
 from matches.models import Match
 from opponents.agents import Agent
 from opponents.endpoints import current_prices, refresh_if_old
 from opponents.models import Call
+from plans.chat import frozen
 from plans.factors import MAX_CELLS
 from plans.pay import Pay, PayRule, cents, highest_bonus
 from plans.plan import Document, Plan
@@ -184,21 +186,22 @@ def model_costs(
         uses: of one match each, and the number of matches that it stands for.
     """
     prices = prices or current_prices()
-    earlier: dict[str, tuple[float, float] | None] = {}
+    earlier: dict[tuple[str, bool], tuple[float, float] | None] = {}
     calls = read = written = 0.0
     expected = at_most = largest_call = Decimal(0)
     all_priced = True
     for weight, agent, use in uses:
-        if agent.spec not in earlier:
-            earlier[agent.spec] = _tokens_per_call(game, agent.spec)
-        tokens = earlier[agent.spec] or (use.read / use.calls, use.written / use.calls)
+        kind = (agent.spec, use.chat)
+        if kind not in earlier:
+            earlier[kind] = _tokens_per_call(game, *kind)
+        tokens = earlier[kind] or (use.read / use.calls, use.written / use.calls)
         number = weight * use.calls
         calls, read, written = calls + number, read + number * tokens[0], written + number * tokens[1]
         price = prices.of(agent.spec)
         if price is None:
             all_priced = False
             continue
-        size, tries = use.longest, 1 + agent.settings.tries_after_first
+        size, tries = use.longest, 1 if use.chat else 1 + agent.settings.tries_after_first
         largest = prices.largest_of(agent.spec, size=size, max_tokens=agent.settings.max_tokens) or Decimal(0)
         largest_call = max(largest_call, largest)
         per_call = (price.input * Decimal(tokens[0]) + price.output * Decimal(tokens[1])) / MILLION
@@ -232,12 +235,11 @@ def sum_of(parts: Sequence[ModelCosts]) -> ModelCosts:
     )
 
 
-def _tokens_per_call(game: str, spec: str) -> tuple[float, float] | None:
+def _tokens_per_call(game: str, spec: str, chat: bool) -> tuple[float, float] | None:
     """Return mean tokens read and written per call of a model in earlier matches of a game; None without calls."""
     endpoint, _colon, model = spec.partition(":")
-    calls = Call.objects.filter(endpoint=endpoint, model=model, cost__isnull=False).exclude(
-        purpose__in=("judge", "chat")
-    )
+    calls = Call.objects.filter(endpoint=endpoint, model=model, cost__isnull=False)
+    calls = calls.filter(purpose=CHAT) if chat else calls.exclude(purpose__in=("judge", CHAT))
     latest = calls.filter(match_uid__in=Match.objects.filter(game=game).values("uid")).order_by("-pk")[:EARLIER_CALLS]
     rows = list(latest.values_list("record__input_tokens", "record__output_tokens"))
     counted = [(read, written) for read, written in rows if read is not None and written is not None]
@@ -467,8 +469,16 @@ class _Plans:
         if key not in self._games:
             game = configure(registry.get(stage.game), stage.config, amounts=stage.amounts)
             template = "" if stage.instructions == DEFAULT_TEXT else stage.instructions
+            mediator = stage.chat.mediator.agent if stage.chat and stage.chat.mediator else None
+            chat = stage.chat and frozen(stage.chat, {mediator: agents[mediator].frozen()} if mediator else {})
             setting = Setting.of(
-                stage.game, stage.config, fitted(stage.seats, game), agents, amounts=stage.amounts, template=template
+                stage.game,
+                stage.config,
+                fitted(stage.seats, game),
+                agents,
+                amounts=stage.amounts,
+                template=template,
+                chat=chat,
             )
             self._games[key] = PlannedGame(stage, matches, setting)
         return self._games[key]

@@ -19,8 +19,10 @@ from games.interface import Event, Game, Json, Role
 from games.play import Play
 from games.words import Amounts
 from llm_agents import strategies
+from llm_agents.prompting import render
 from opponents.agents import Agent, candidates, draw_lineup, labels_in, people_in
 from plans.agents import PERSON
+from plans.chat import MEDIATOR, Chat
 from plans.seats import Seats
 
 MAX_MOVES = 3000
@@ -45,6 +47,7 @@ class Setting:
         config: the game's parameters as JSON.
         players: the hashes of the agents that may take each seat; no seat of a participant.
         template: edited instructions; empty for the game's own.
+        chat: as matches keep it (`plans.chat.frozen`), as JSON; empty without one.
         seats, agents: who takes every seat, and the agents by label.
     """
 
@@ -53,6 +56,7 @@ class Setting:
     players: tuple[tuple[Role, tuple[str, ...]], ...]
     amounts: Amounts = "dollars"
     template: str = ""
+    chat: str = ""
     seats: Seats = field(default_factory=dict, compare=False, repr=False)
     agents: Mapping[str, Agent] = field(default_factory=dict, compare=False, repr=False)
 
@@ -66,6 +70,7 @@ class Setting:
         *,
         amounts: Amounts = "dollars",
         template: str = "",
+        chat: Mapping[str, Any] | None = None,
     ) -> Setting:
         """Return the setting with these seats, which fit the game (`plans.seats`)."""
         players = tuple(
@@ -73,7 +78,8 @@ class Setting:
             for role, seat in seats.items()
             if seat != PERSON
         )
-        return cls(game, json.dumps(config, sort_keys=True), players, amounts, template, seats, agents)
+        said = json.dumps(chat, sort_keys=True) if chat else ""
+        return cls(game, json.dumps(config, sort_keys=True), players, amounts, template, said, seats, agents)
 
     @property
     def people(self) -> list[Role]:
@@ -82,9 +88,10 @@ class Setting:
 
     @property
     def models(self) -> tuple[str, ...]:
-        """The hashes of the models that may play."""
-        models = (self.agents[label] for label in labels_in(self.seats))
-        return tuple(sorted({agent.hash for agent in models if agent.is_model}))
+        """The hashes of the models that may play, and the chat in which they write; empty if no model takes part."""
+        agents = (self.agents[label] for label in labels_in(self.seats))
+        models = sorted({agent.hash for agent in agents if agent.is_model})
+        return (*models, self.chat) if self.chat and (models or "agent" in json.loads(self.chat)) else tuple(models)
 
     def configured(self) -> Game[Any, Any]:
         """Return the game.
@@ -101,12 +108,14 @@ class ModelUse:
 
     Attributes:
         longest: characters of the longest prompt.
+        chat: whether the calls are for messages in a chat, which have one try.
     """
 
     calls: int
     read: int
     written: int
     longest: int
+    chat: bool = False
 
 
 @dataclass(frozen=True)
@@ -156,16 +165,20 @@ def simulated(setting: Setting, seed: int, *, measured: bool = False) -> Simulat
             )
             log += new_events
             moves += 1
+    talk = _chat_uses(setting, games.play.start(game, seed)[0], agents) if measured and setting.chat else ()
     return Simulated(
         moves=moves,
         decisions=mean(people.values()) if people else 0.0,
         waiting=waiting / (len(people) or 1),
         words=len(game.instructions(setting.people[0], setting.template or None).split()) if people else 0,
         questions=len(game.comprehension(setting.people[0])) if people else 0,
-        uses=tuple(
-            (agents[role], _use(agents[role], role, role_turns, log, setting.template or None))
-            for role, role_turns in turns.items()
-            if measured and role_turns
+        uses=(
+            *(
+                (agents[role], _use(agents[role], role, role_turns, log, setting.template or None))
+                for role, role_turns in turns.items()
+                if measured and role_turns and not game.time_ends
+            ),
+            *talk,
         ),
     )
 
@@ -224,6 +237,29 @@ def _use(
         written=answer * calls,
         longest=max(characters),
     )
+
+
+def _chat_uses(setting: Setting, play: Play, agents: Mapping[Role, Agent]) -> list[tuple[Agent, ModelUse]]:
+    """Return the models' estimated use in the chat if everybody writes all of their messages."""
+    kept, roles = json.loads(setting.chat), play.game.roles()
+    chat = Chat.model_validate(kept["settings"])
+    models = {role: agent for role, agent in agents.items() if agent.is_model}
+    if "agent" in kept:
+        models[MEDIATOR] = Agent.model_validate(kept["agent"])
+    senders, uses = [role for role in roles if role not in agents or agents[role].is_model], []
+    senders += [MEDIATOR] if MEDIATOR in models else []
+    for writer, agent in models.items():
+        if not (calls := chat.most_calls(roles, writer, senders)):
+            continue
+        told = len(chat.speaking(writer).prompt)
+        if writer != MEDIATOR:
+            told += len(strategies.asking(play, writer, agent.settings, template=setting.template or None).system())
+            told += len(render(play.game.view(play.state, writer)))
+        lines = len(senders) * chat.messages
+        usual = min(chat.characters, ANSWER_TOKENS * CHARACTERS_PER_TOKEN)
+        read = int((told + usual * lines / 2) * calls / CHARACTERS_PER_TOKEN)
+        uses.append((agent, ModelUse(calls, read, ANSWER_TOKENS * calls, told + chat.characters * lines, chat=True)))
+    return uses
 
 
 def _calls_per_turn(game: Game[Any, Any], role: Role, agent: Agent) -> int:

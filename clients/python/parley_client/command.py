@@ -21,11 +21,12 @@ def main() -> None:
     options = parser.parse_args()
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s")
     secret = Path(options.secret_file).read_text(encoding="utf-8").strip()
-    decide = runpy.run_path(options.file)["decide"]
+    own = runpy.run_path(options.file)
     play(
         options.address,
         secret,
-        decide,
+        own["decide"],
+        talk=own.get("talk"),
         version=options.version,
         threads=options.threads,
         socket=options.socket,

@@ -81,6 +81,7 @@ def play(
     secret: str,
     decide: Decide,
     *,
+    talk: Callable[[dict[str, Any]], str | None] | None = None,
     version: str = "",
     threads: int = 4,
     socket: bool = False,
@@ -89,6 +90,7 @@ def play(
     """Play every turn that waits for the program, several at a time, until `stop` is set.
 
     Args:
+        talk: called with each chat in which others wrote; returns a message, or None.
         version: what the program calls its version; recorded with its moves.
         socket: be told of turns over a WebSocket (needs the package `websockets`), instead of asking every second.
 
@@ -97,6 +99,8 @@ def play(
     """
     server, stop = Server(address, secret, version=version), stop or threading.Event()
     begun: dict[str, float] = {}
+    if talk:
+        threading.Thread(target=_talk, args=(server, talk, stop), daemon=True).start()
     with ThreadPoolExecutor(threads) as pool:
         for seat in (_told if socket else _asked)(server, stop):
             now = time.monotonic()
@@ -105,6 +109,20 @@ def play(
             if turn not in begun:
                 begun[turn] = now + seat["seconds_left"] + 60
                 pool.submit(_play_turn, Seat(seat, server), decide)
+
+
+def _talk(server: Server, talk: Callable[[dict[str, Any]], str | None], stop: threading.Event) -> None:
+    heard: dict[str, list[Any]] = {}
+    while not stop.wait(POLL_SECONDS):
+        try:
+            for chat in server.chats():
+                last = chat["lines"][-1:]
+                if chat["open"] and heard.get(chat["seat"]) != last and not (last and last[0]["own"]):
+                    heard[chat["seat"]] = last
+                    if text := talk(chat):
+                        server.say(chat["token"], text)
+        except Exception:
+            log.exception("no message")
 
 
 def _play_turn(seat: Seat, decide: Decide) -> None:

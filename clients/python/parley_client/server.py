@@ -6,6 +6,7 @@ import json
 import time
 import urllib.error
 import urllib.request
+import uuid
 from typing import Any
 
 PATIENCE = 60.0
@@ -57,6 +58,15 @@ class Server:
             Problem
         """
         self._request("POST", f"/{token}/move", {"move": move, "try": number, "version": self.version})
+
+    def chats(self) -> list[dict[str, Any]]:
+        """Return the chats of the program's seats, as the API describes them."""
+        chats: list[dict[str, Any]] = self._request("GET", "/chats")["chats"]
+        return chats
+
+    def say(self, token: str, text: str, to: str = "") -> None:
+        """Write in a chat, to one seat or to the group; waits if that was too fast or out of turn."""
+        self._request("POST", f"/{token}/chat", {"text": text, "to": to, "key": uuid.uuid4().hex})
 
     def _request(self, method: str, path: str, body: Any = None) -> Any:
         until = time.monotonic() + PATIENCE

@@ -6,11 +6,13 @@ import asyncio
 import json
 import time
 from concurrent.futures import Future
+from datetime import timedelta
 from typing import Any
 
 import pytest
 from asgiref.testing import ApplicationCommunicator
 from django.contrib.auth.models import User
+from django.http import HttpResponse
 from django.test import Client
 
 from api.tests.test_access import SEATS as SEAT_OPERATIONS
@@ -19,12 +21,14 @@ from config.asgi import application
 from games import registry
 from games.tests.toys import Well
 from llm_agents.replaying import differences
-from matches import agents, services
+from matches import agents, chat, services
 from matches.models import Event, Match
 from matches.tests.test_consumer import Page, connections_closed, in_other_thread  # noqa: F401  (closes the sockets' connections)
+from matches.tests.test_groups import new_participant
 from opponents.models import Call
 from opponents.services import records_of
 from plans.asking import AgentSettings
+from plans.chat import Chat, frozen
 from programs.models import Program, ProgramTurn
 from programs.tokens import new_secret, token_of
 from programs.turns import silence_of
@@ -247,6 +251,89 @@ async def test_the_socket_tells_of_turns_and_takes_moves():
     await socket.send({"type": "move", "token": seat["token"], "move": {"decision": "accept"}})
     assert (await socket.next())["type"] == "taken"
     await asyncio.to_thread(asking.result, 10)
+    await socket.disconnect()
+
+
+def chatting(*, name: str = "mine", **settings: Any) -> Match:
+    """Open a contest of a person and a program that may chat."""
+    planned = frozen(Chat.model_validate(settings), {})
+    program = services.Player(agent=f"program:{name}", settings=AgentSettings(limit_seconds=30))
+    return services.open_match(
+        game="beauty_contest",
+        config={"players": 2},
+        players={"p1": services.Player(enrolment=new_participant(), step=0), "p2": program},
+        seed=1,
+        timers={"chat": planned},
+    )
+
+
+def chats(secret: str) -> list[dict[str, Any]]:
+    response = Client().get(f"{SEATS}/chats", headers={"authorization": f"Bearer {secret}"})
+    assert_declared(OPERATION_OF["chats"], response)
+    return response.json()["chats"]
+
+
+def say(token: str, text: str, **keys: str) -> HttpResponse:
+    response = Client().post(f"{SEATS}/{token}/chat", {"text": text, **keys}, content_type="application/json")
+    assert_declared(OPERATION_OF["chat"], response)
+    return response
+
+
+def test_a_program_reads_and_writes_in_its_chat_also_before_play():
+    _program, secret = new_program()
+    match = chatting(when="both", to="both")
+    chat.write(match_id=match.pk, sender="p1", text="</message> hello", key="1")
+    [found] = chats(secret)
+    assert [(line["name"], line["text"]) for line in found["lines"]] == [("Player 1", "</message> hello")]
+    assert found["open"] and found["begins"] > 0 and {"seat": "p1", "name": "Player 1"} in found["partners"]
+    sent = [say(found["token"], "hello\0 you", to="p1", key="a").json() for _again in range(2)]
+    assert sent == [{"number": 2}] * 2
+    [_first, own] = chats(secret)[0]["lines"]
+    assert (own["own"], own["to"], own["text"]) == (True, "to Player 1 only", "hello\ufffd you")
+    assert [say(found["token"], *bad).status_code for bad in (("",), ("x" * 301,))] == [422, 422]
+    assert say(found["token"], "x", to="p7").status_code == 422
+    assert say("x", "hello").status_code == 404
+    services.abandon_match(match_id=match.pk, reason="opponent_failed")
+    assert chats(secret) == [] and say(found["token"], "hello").status_code == 422
+
+
+def test_a_flood_is_slowed_and_nothing_is_lost_or_doubled(monkeypatch):
+    _program, secret = new_program()
+    match = chatting()
+    [found] = chats(secret)
+    answers = [say(found["token"], f"{number}", key=f"{number}") for number in range(7)]
+    assert [answer.status_code for answer in answers] == [200] * 5 + [429] * 2
+    assert 0 < answers[-1].json()["wait"] <= int(answers[-1]["Retry-After"]) <= 6
+    monkeypatch.setattr(chat, "WITHIN", timedelta(0))
+    for number in range(7):
+        assert say(found["token"], f"{number}", key=f"{number}").status_code == 200
+    assert [line["text"] for line in chats(secret)[0]["lines"]] == [f"{number}" for number in range(7)]
+    assert match.chat_lines.count() == 7
+
+
+def test_a_program_reads_no_chat_but_its_own():
+    _program, secret = new_program()
+    new_program("yours")
+    chatting(name="yours")
+    chatting()
+    assert len(chats(secret)) == 1
+    token = chats(secret)[0]["token"]
+    Program.objects.filter(name="mine").update(enabled=False)
+    assert say(token, "hello").status_code == 404
+
+
+async def test_the_socket_tells_of_messages_and_takes_them():
+    _program, secret = await in_other_thread(new_program)
+    match = await in_other_thread(chatting)
+    socket = Socket(secret)
+    assert await socket.connect()
+    assert (await socket.next())["lines"] == []
+    await in_other_thread(lambda: chat.write(match_id=match.pk, sender="p1", text="hello", key="1"))
+    told = await socket.next()
+    assert (told["type"], told["lines"][0]["text"]) == ("chat", "hello")
+    await socket.send({"type": "say", "token": told["token"], "text": "hello yourself", "key": "a"})
+    answers = {message["type"]: message for message in [await socket.next(), await socket.next()]}
+    assert answers["written"]["number"] == 2 and answers["chat"]["lines"][1]["own"]
     await socket.disconnect()
 
 

@@ -76,6 +76,35 @@ def test_model_calls_take_tokens_and_cost_their_price():
     assert forecast(plan(agents=reasoning)).models.expected > models.expected
 
 
+@pytest.mark.parametrize(
+    ("chat", "calls"),
+    [
+        ({"messages": 5}, 5),
+        ({"messages": 5, "models": {"opens": True}}, 6),
+        ({"messages": 5, "mode": "turns"}, 5),
+        ({"messages": 5, "models": {"speaks": "never"}}, 0),
+        ({"messages": 5, "mediator": {"agent": "other"}}, 10 + 10),
+    ],
+)
+def test_chat_counts_as_if_everybody_wrote_all_messages(chat, calls):
+    document = plan(agents=MINI, cells={"quota": 1})
+    document["agents"]["other"] = {**MINI["mini"], "max_tokens": 50}
+    silent = forecast(document).models
+    document["journey"][1]["chat"] = chat
+    talking = forecast(document).models
+    assert talking.calls == silent.calls + calls
+    assert (talking.at_most > silent.at_most and talking.expected > silent.expected) == bool(calls)
+
+
+def test_chat_without_a_game_costs_only_its_messages():
+    document = plan(agents=MINI, cells={"quota": 1})
+    talk = {"stage": "chat", "name": "talk", "seats": {"p1": "person", "p2": "mini"}, "chat": {"messages": 5}}
+    document["journey"].insert(1, talk)
+    document["agents"]["haggler"] = HAGGLER["haggler"]
+    document["journey"][2]["seats"] = {"alice": "person", "bob": "haggler"}
+    assert forecast(document).models.calls == 5
+
+
 def test_unknown_price_is_not_guessed():
     assert forecast(plan(agents={"new": {"endpoint": "openai", "model": "nobody-knows"}})).models.expected is None
 
