@@ -41,6 +41,7 @@ HINTS = (
     "answers",
     "outcome",
     "contrast",
+    "languages",
 )
 """Keys of `json_schema_extra` that choose a control of its own."""
 FIXED = frozenset({"stage", "name", "game", "kind"})

@@ -6,6 +6,8 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
+from plans.languages import CODES, in_english
+
 
 def words() -> dict[str, Any]:
     """Return the editor's words by key; {name} stands for a value."""
@@ -26,6 +28,7 @@ def words() -> dict[str, Any]:
             "analysis": _("Analysis"),
         },
         "units": {"seconds": _("seconds")},
+        "languages": {code: in_english(code) for code in CODES},
         "endings": {
             "failed_comprehension": _("Failed the questions about the rules"),
             "failed_quiz": _("Failed the quiz"),
@@ -84,6 +87,7 @@ def _varying() -> dict[str, str]:
         "vary": _("Vary by…"),
         "varied_label": _("{label} depends on {factor}"),
         "same_for_all": _("Same for all"),
+        "each_language": _("In each language"),
         "open_factor": _("Open this factor"),
         "depends_on": _("depends on {factor}"),
         "level_itself": _("The level of {factor} itself: {levels}"),
