@@ -304,6 +304,42 @@ def test_looking_at_every_part_changes_nothing(desk: Page, game: str):
     expect(desk.locator("[data-faults]")).to_be_empty()
 
 
+@pytest.mark.slow
+def test_texts_are_written_in_each_language_and_again_in_one(stack, desk: Page):
+    begin(desk)
+    part(desk, "Title and time")
+    desk.get_by_label("German", exact=True).check()
+    photograph(desk, "editor languages")
+    desk.get_by_text("Add a stage").click()
+    press(desk, "Questions")
+    press(desk, "Add: question")
+    desk.get_by_label("Question *").fill("Again?")
+    press(desk, "In each language Question")
+    expect(desk.get_by_label("Question: English")).to_have_value("Again?")
+    desk.get_by_label("Question: German").fill("Noch einmal?")
+    desk.get_by_label("Options", exact=True).fill("yes\nno")
+    press(desk, "In each language Options")
+    desk.get_by_label("Options: German").fill("ja\nnein")
+    photograph(desk, "editor text in two languages")
+    assert not violations(desk)
+    save(desk)
+    slug = slug_of(desk)
+    document = plan(stack, slug)
+    (question,) = document["journey"][-1]["items"]
+    assert document["language"] == ["en", "de"]
+    assert question["text"] == {"en": "Again?", "de": "Noch einmal?"}
+    assert question["options"] == [{"en": "yes", "de": "ja"}, {"en": "no", "de": "nein"}]
+    press(desk, "Same for all Question")
+    press(desk, "Same for all Options")
+    part(desk, "Title and time")
+    desk.get_by_label("German", exact=True).uncheck()
+    expect(desk.get_by_label("English", exact=True)).to_be_disabled()
+    save(desk)
+    document = plan(stack, slug)
+    (question,) = document["journey"][-1]["items"]
+    assert ("language" in document, question["text"], question["options"]) == (False, "Again?", ["yes", "no"])
+
+
 def test_images_and_videos_are_added_replaced_and_removed(stack, desk: Page):
     begin(desk)
     desk.get_by_text("Add a stage").click()

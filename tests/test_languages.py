@@ -76,7 +76,7 @@ def test_pages_before_the_game(stack, page: Page, browser: Browser, language: st
     go_on(page)
     look(page, inspector, f"survey {language}")
     page.locator("a[href$='/questions/']").click()
-    page.locator("#help form, main form").first.wait_for()
+    expect(page.locator("#help form")).to_be_visible()
     look(page, inspector, f"help {language}")
     page.goto(page.url.removesuffix("questions/"))
     go_on(page)

@@ -164,7 +164,8 @@ class Plan(PlanModel):
     language: Language | Annotated[list[Language], Field(min_length=1)] = Field(
         "en",
         title="Language",
-        description="Participants and models read it. In a file, a list lets participants choose.",
+        description="Participants and models read it. Of several, participants choose; the first is for all others.",
+        json_schema_extra={"languages": True},
     )
     minutes: Annotated[int, Field(ge=5, le=24 * 60)] = Field(
         120, title="Maximum minutes", description="After this time, a participant's place is given to someone else."

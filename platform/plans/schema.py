@@ -26,7 +26,7 @@ from plans.stages import Stage, kinds
 
 HINTS = (
     "text", "condition", "game", "agent", "agents", "media", "entry", "moment", "seats", "config", "strategy",
-    "endings", "payoffs", "answers", "outcome", "contrast",
+    "endings", "payoffs", "answers", "outcome", "contrast", "languages",
 )  # fmt: skip
 """Keys of `json_schema_extra` that choose a control of its own."""
 FIXED = frozenset({"stage", "name", "game", "kind"})

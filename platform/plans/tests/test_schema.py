@@ -16,7 +16,7 @@ KINDS = {
     *("string", "long", "text", "condition", "number", "integer", "amount", "limit", "boolean", "choice", "lines"),
     *("list", "map", "grid", "group", "own", "fixed"),
     *("agent", "agents", "answers", "config", "contrast", "endings", "entry", "game", "media", "moment"),
-    *("outcome", "payoffs", "seats", "strategy"),
+    *("languages", "outcome", "payoffs", "seats", "strategy"),
 }
 """What static/parley/plan/controls.js can draw."""
 

@@ -8,6 +8,7 @@ from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 
 from participants.states import State
+from plans.languages import CODES, in_english
 from plans.pay import CAN_PAY
 
 
@@ -30,6 +31,7 @@ def words() -> dict[str, Any]:
             "analysis": _("Analysis"),
         },
         "units": {"seconds": _("seconds")},
+        "languages": {code: in_english(code) for code in CODES},
         "endings": {ending: capfirst(State(ending).label) for ending in CAN_PAY},
         "pays": {
             "nothing": _("nothing"),
@@ -75,6 +77,7 @@ def _varying() -> dict[str, str]:
         "vary": _("Vary by…"),
         "varied_label": _("{label} depends on {factor}"),
         "same_for_all": _("Same for all"),
+        "each_language": _("In each language"),
         "open_factor": _("Open this factor"),
         "depends_on": _("depends on {factor}"),
         "level_itself": _("The level of {factor} itself: {levels}"),

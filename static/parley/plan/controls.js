@@ -29,6 +29,8 @@ export function field(desk, control, path, options = {}) {
   const node = tree.get(desk.plan, path);
   if (control.kind === "fixed") return null;
   if (tree.isVaried(node)) return variedField(desk, control, path, node, options);
+  if (isWorded(desk, node)) return wordedField(desk, control, path, node, options);
+  if (control.kind === "lines" && node?.some?.((item) => isWorded(desk, item))) return wordedLines(desk, control, path, options);
   const kind = composite[control.kind] ? "composite" : "simple";
   return kind === "composite" ? compositeField(desk, control, path, options) : simpleField(desk, control, path, options);
 }
@@ -56,7 +58,7 @@ function simpleField(desk, control, path, options) {
   return h(
     "div",
     { className: `plan-field plan-${control.kind || "string"}${wide.has(control.kind) ? " plan-wide" : ""}`, ...marks(desk, path, options) },
-    h("div", { className: "plan-head" }, isSwitch ? h("span", { className: "plan-switch" }, input, label) : label, varyButton(desk, control, path, options)),
+    h("div", { className: "plan-head" }, isSwitch ? h("span", { className: "plan-switch" }, input, label) : label, wordButton(desk, control, path, options), varyButton(desk, control, path, options)),
     isSwitch ? null : unit ? h("span", { className: "plan-with-unit" }, input, h("span", {}, unit)) : input,
     help || control.kind === "choice" ? described : null,
     h("p", { className: "plan-fault", id: `${id}-fault`, hidden: true }),
@@ -146,23 +148,73 @@ function variedField(desk, control, path, node, options) {
         { className: "plan-help" },
         fill(part.length ? desk.words.level_part : desk.words.level_itself, { factor, part: part.join("."), levels: desk.levels(factor).slice(0, 8).join(", ") }),
       );
+  const badge = h("button", { type: "button", className: "plan-badge", title: desk.words.open_factor, onclick: () => desk.open("factor", factor) }, icon("alt_route"), ` ${name}`);
+  return several(desk, path, options, { label, help, content, badge, legend: fill(desk.words.varied_label, { label, factor: name }), same: () => desk.stopVarying(path) });
+}
+
+// The frame of a field that has several values, and the button after which it has one.
+function several(desk, path, options, { label, legend, badge, content, help, same }) {
   return h(
     "fieldset",
     { className: "plan-field plan-wide plan-varied", ...marks(desk, path, options), id: `${desk.id(path)}-group`, tabIndex: -1 },
-    h("legend", { className: "sr-only" }, fill(desk.words.varied_label, { label, factor: name })),
+    h("legend", { className: "sr-only" }, legend),
     h(
       "div",
       { className: "plan-head" },
       h("span", { className: "plan-title", "aria-hidden": "true" }, label),
-      h("button", { type: "button", className: "plan-badge", title: desk.words.open_factor, onclick: () => desk.open("factor", factor) }, icon("alt_route"), ` ${name}`),
+      badge,
       desk.readOnly
         ? null
-        : h("button", { type: "button", className: "plan-button plan-vary", onclick: () => desk.stopVarying(path) }, desk.words.same_for_all, h("span", { className: "sr-only" }, ` ${label}`)),
+        : h("button", { type: "button", className: "plan-button plan-vary", onclick: same }, desk.words.same_for_all, h("span", { className: "sr-only" }, ` ${label}`)),
     ),
     content,
     help ? h("p", { className: "plan-help" }, help) : null,
     h("p", { className: "plan-fault", id: `${desk.id(path)}-fault`, hidden: true }),
   );
+}
+
+// ---- a text in several languages ------------------------------------------------------------------------
+
+const languagesOf = (desk) => [desk.plan.language ?? "en"].flat();
+const isWorded = (desk, node) => tree.isObject(node) && Object.keys(node).length > 0 && Object.keys(node).every((code) => code in desk.words.languages);
+
+function wordedField(desk, control, path, node, options) {
+  const label = options.label ?? control.label;
+  const codes = [...new Set([...languagesOf(desk), ...Object.keys(node)])];
+  const one = { ...control, default: undefined, optional: false, help: "" };
+  const content = h("div", { className: "plan-levels plan-stacked" }, codes.map((code) =>
+    h("div", { className: "plan-level" }, field(desk, one, [...path, code], { ...options, literal: true, label: desk.words.languages[code], prefix: [options.prefix, label].filter(Boolean).join(": ") }))));
+  return several(desk, path, options, { label, help: control.help, content, badge: null, legend: label, same: () => desk.write(path, Object.values(tree.get(desk.plan, path))[0], undefined, true) });
+}
+
+// Lines in several languages: the n-th line of each is the same item.
+function wordedLines(desk, control, path, options) {
+  const label = options.label ?? control.label;
+  const codes = languagesOf(desk);
+  const inOne = (item, code) => (isWorded(desk, item) ? item[code] ?? "" : item ?? "");
+  const items = () => tree.get(desk.plan, path) ?? [];
+  const write = (code) => (event) => {
+    const lines = event.target.value.split("\n").map((line) => line.trim());
+    const made = Array.from({ length: Math.max(lines.length, items().length) }, (_, n) =>
+      Object.fromEntries(codes.map((each) => [each, each === code ? lines[n] ?? "" : inOne(items()[n], each)])));
+    desk.write(path, made.filter((item) => Object.values(item).some(Boolean)), control);
+  };
+  const content = h("div", { className: "plan-levels plan-stacked" }, codes.map((code) => {
+    const id = `${desk.id(path)}-${code}`;
+    const text = items().map((item) => inOne(item, code)).join("\n").trimEnd();
+    const lines = h("textarea", { id, rows: Math.min(8, items().length + 1), value: text, disabled: desk.readOnly, placeholder: desk.words.one_per_line, oninput: write(code) });
+    return h("div", { className: "plan-level plan-field" }, labelOf(control, { prefix: label, label: desk.words.languages[code] }, { htmlFor: id }), lines);
+  }));
+  return several(desk, path, options, { label, help: control.help, content, badge: null, legend: label, same: () => desk.write(path, items().map((item) => inOne(item, codes[0])), control, true) });
+}
+
+function wordButton(desk, control, path, options) {
+  const isText = (["string", "long", "text"].includes(control.kind) || control.item?.kind === "string") && path[0] === "journey" && !control.pattern && !(path.at(-1) in desk.words.languages);
+  const written = () => tree.get(desk.plan, path) ?? control.default ?? "";
+  if (desk.readOnly || !isText || written() === "default" || desk.fixed.has(path.at(-1)) || languagesOf(desk).length < 2) return null;
+  const inFirst = (words) => ({ [languagesOf(desk)[0]]: words });
+  const spread = () => desk.write(path, Array.isArray(written()) ? written().map(inFirst) : inFirst(written()), undefined, true);
+  return h("button", { type: "button", className: "plan-button plan-vary", onclick: spread }, desk.words.each_language, h("span", { className: "sr-only" }, ` ${options.label ?? control.label}`));
 }
 
 // ---- simple controls: one labelled element -------------------------------------------------------------
@@ -304,6 +356,16 @@ function moreFields(desk, path, list, draw) {
 }
 
 const composite = {
+  languages: (desk, control, path) => {
+    const chosen = languagesOf(desk);
+    const choose = (codes) => desk.write(path, codes.length > 1 ? codes : codes[0], control, true);
+    return h("div", { className: "plan-row" }, Object.entries(desk.words.languages).map(([code, name]) => {
+      const id = `${desk.id(path)}-${code}`;
+      const isOn = chosen.includes(code);
+      const onchange = () => choose(isOn ? chosen.filter((each) => each !== code) : [...chosen, code]);
+      return h("span", { className: "plan-switch" }, h("input", { type: "checkbox", id, checked: isOn, disabled: desk.readOnly || (isOn && chosen.length === 1), onchange }), h("label", { htmlFor: id }, name));
+    }));
+  },
   group: (desk, control, path, options) => {
     if (!control.optional) return folded(desk, control, path, options);
     const node = tree.get(desk.plan, path);

@@ -22,7 +22,7 @@ const SECTIONS = !isStudy ? [["study", "title"], ["agents", "smart_toy"], ["cell
   ["cells", "grid_view"],
   ["analysis", "monitoring"],
 ];
-const PARTS_OF_STUDY = isStudy ? ["title", "shown_title", "purpose", "minutes"] : ["title", "environment", "repetitions", "cycle", "seeds", "seed", "stages", "concurrency", "budget"];
+const PARTS_OF_STUDY = isStudy ? ["title", "shown_title", "language", "purpose", "minutes"] : ["title", "environment", "repetitions", "cycle", "seeds", "seed", "stages", "concurrency", "budget"];
 
 const desk = makeDesk(root, data, { draw, drawAround, onCheck: showCells, placeOfFault });
 desk.extra = () => (desk.slug !== undefined ? { slug: desk.slug } : isStudy ? {} : { slug: data.slug });
