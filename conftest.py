@@ -210,6 +210,20 @@ def django_db_modify_db_settings(django_db_modify_db_settings_parallel_suffix: N
         POSTGRES.start()
 
 
+@pytest.fixture(scope="session")
+def django_db_setup(django_db_setup: None, django_db_blocker: Any) -> None:
+    """Record the migrations as applied: pytest's --no-migrations has made the tables from the models, sooner."""
+    from django.db.migrations.loader import MigrationLoader
+    from django.db.migrations.recorder import MigrationRecorder
+
+    settings.MIGRATION_MODULES = {}
+    with django_db_blocker.unblock():
+        recorder = MigrationRecorder(connection)
+        recorder.ensure_schema()
+        for app, name in MigrationLoader(None).disk_migrations:
+            recorder.record_applied(app, name)
+
+
 KEPT_TABLES = ("auth_permission", "django_content_type")
 """Tables that Django fills after migrating."""
 
