@@ -69,14 +69,14 @@ settings.WHITENOISE_AUTOREFRESH = True
 
 
 without_deadline = hypothesis.settings(deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow])
-hypothesis.settings.register_profile("repeatable", without_deadline, derandomize=True, max_examples=30)
+hypothesis.settings.register_profile("repeatable", without_deadline, derandomize=True, max_examples=20)
 hypothesis.settings.register_profile("searching", without_deadline)
 hypothesis.settings.load_profile("repeatable")
 
 
 def examples(number: int) -> int:
     """Return how many examples a slow property test tries: `number` when searching, otherwise fewer."""
-    return max(5, number * hypothesis.settings.default.max_examples // 100)
+    return max(3, number * hypothesis.settings.default.max_examples // 100)
 
 
 def slow_except(cases: Iterable[Any], quick: Container[Any]) -> list[Any]:
