@@ -73,14 +73,14 @@ settings.WHITENOISE_AUTOREFRESH = True
 
 
 without_deadline = hypothesis.settings(deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow])
-hypothesis.settings.register_profile("repeatable", without_deadline, derandomize=True, max_examples=30)
+hypothesis.settings.register_profile("repeatable", without_deadline, derandomize=True, max_examples=20)
 hypothesis.settings.register_profile("searching", without_deadline)
 hypothesis.settings.load_profile("repeatable")
 
 
 def examples(number: int) -> int:
     """Return how many examples a slow property test tries: `number` when searching, otherwise fewer."""
-    return max(5, number * hypothesis.settings.default.max_examples // 100)
+    return max(3, number * hypothesis.settings.default.max_examples // 100)
 
 
 def slow_except(cases: Iterable[Any], quick: Container[Any]) -> list[Any]:
@@ -212,6 +212,20 @@ def django_db_modify_db_settings(django_db_modify_db_settings_parallel_suffix: N
     TransactionTestCase._fixture_teardown = _empty_database  # type: ignore[method-assign]
     if POSTGRES is not None:
         POSTGRES.start()
+
+
+@pytest.fixture(scope="session")
+def django_db_setup(django_db_setup: None, django_db_blocker: Any) -> None:
+    """Record the migrations as applied: pytest's --no-migrations has made the tables from the models, sooner."""
+    from django.db.migrations.loader import MigrationLoader
+    from django.db.migrations.recorder import MigrationRecorder
+
+    settings.MIGRATION_MODULES = {}
+    with django_db_blocker.unblock():
+        recorder = MigrationRecorder(connection)
+        recorder.ensure_schema()
+        for app, name in MigrationLoader(None).disk_migrations:
+            recorder.record_applied(app, name)
 
 
 KEPT_TABLES = ("auth_permission", "django_content_type")

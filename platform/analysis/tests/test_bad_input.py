@@ -104,6 +104,7 @@ def test_duplicate_matches_and_other_games_are_refused(valid, tmp_path, analyse)
     assert code == 2 and "chess" in errors and "toy" in errors
 
 
+@pytest.mark.slow
 def test_missing_tables_and_columns_skip_analyses(valid):
     outcomes = [run_analysis(analysis, load(valid), Options()) for analysis in analyses()]
     reasons = {outcome.analysis.id: outcome.reason for outcome in outcomes}

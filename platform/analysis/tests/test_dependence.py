@@ -234,6 +234,7 @@ def arrivals(lost_by_cell, *, stage: str):
     return people
 
 
+@pytest.mark.slow
 def test_people_lost_before_the_game_are_counted(tmp_path):
     """Thirteen of 35 against one of 25, all lost before they began: among those who began, nobody is missing."""
     people = arrivals([(13, 35), (1, 25)], stage="consented")

@@ -36,6 +36,7 @@ def test_without_a_plan_everything_is_exploratory(report_of):
     assert "No analysis was planned; everything below is exploratory." in report_of(None)
 
 
+@pytest.mark.slow
 def test_a_hypothesis_is_answered_in_one_sentence_with_everything_that_qualifies_it(report_of):
     text = report_of(plan({}), lost={"give": 0.05, "take": 0.4}, excluded=True)
     assert "1 hypothesis (1 primary), frozen on 2026-11-02, 09:00 UTC, when the study was launched with" in text

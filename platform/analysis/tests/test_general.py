@@ -178,6 +178,7 @@ def test_agreement_by_round_and_by_offer(dataset_of):
     assert [(row["offered"], row["estimate"]) for row in offers] == [(10, 0), (20, 0), (30, 1), (40, 1)]
 
 
+@pytest.mark.slow
 def test_different_offers_are_joined_only_if_there_are_ten(dataset_of):
     def offers(number):
         moves = []

@@ -26,7 +26,7 @@ HYPOTHESES = (
 
 def single_matches():
     """Return the experiment with payoffs by seat, and some people lost after treatment."""
-    tables = experiment(np.random.default_rng(9), lost={"give": 0.1, "take": 0.3}, excluded=True)
+    tables = experiment(np.random.default_rng(9), people=40, lost={"give": 0.1, "take": 0.3}, excluded=True)
     seats = [{"match": row["match"], "role": role, "player": row[f"player_{role}"], "in_dataset": row["in_dataset"],
               "participant": row[f"participant_{role}"], "payoff": 1 + row["efficiency"] * (role == "alice")}
              for row in tables["matches"] for role in ("alice", "bob")]  # fmt: skip
@@ -63,7 +63,7 @@ def report(request, tmp_path_factory):
     tables, hypotheses = request.param()
     folder = tmp_path_factory.mktemp("replicated")
     dataset(folder / "data", tables, formats=("csv", "parquet"), analysis_plan=plan(*hypotheses))
-    analyse([folder / "data"], folder / "report", only=["general.confirmatory"], options=Options(draws=100))
+    analyse([folder / "data"], folder / "report", only=["general.confirmatory"], options=Options(draws=20))
     return folder / "data", folder / "report"
 
 

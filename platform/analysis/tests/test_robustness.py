@@ -101,6 +101,7 @@ def test_effects_are_repeated_with_those_excluded_after_treatment():
     assert any("other sign" in warning for warning in outcome.result.warnings)
 
 
+@pytest.mark.slow
 def test_bounds_stand_beside_effects_when_people_are_lost_differently():
     rng = np.random.default_rng(4)
     rows, participants = [], []

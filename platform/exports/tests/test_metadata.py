@@ -61,6 +61,7 @@ def read(dataset: Path, name: str):
     return json.loads((dataset / name).read_text())
 
 
+@pytest.mark.slow
 def test_mlcroissant_reads_every_table_without_warnings(dataset):
     reader = [sys.executable, str(Path(__file__).with_name("croissant_reader.py")), str(dataset / "croissant.json")]
     summary = json.loads(subprocess.run(reader, capture_output=True, text=True, check=True).stdout.splitlines()[-1])

@@ -141,6 +141,7 @@ class TestTaking:
         self.take()
         assert self.take(study="other") == 2
 
+    @pytest.mark.slow
     def test_ten_thousand_codes_are_stored_and_listed(self):
         data = "\n".join(["code,label", *(f"CODE{i:06},seat {i}" for i in range(lab_codes.MOST))]).encode()
         started_at = time.monotonic()

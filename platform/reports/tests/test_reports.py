@@ -52,7 +52,10 @@ def page(client, dataset: Dataset) -> str:
     return client.get(reverse("exports:page", args=[dataset.study_id])).content.decode()
 
 
-def test_report_is_created_downloaded_and_deleted_with_its_dataset(client, dataset, queued_reports):
+@pytest.mark.parametrize("only", [["--only", "general.outcomes"], pytest.param([], marks=pytest.mark.slow)])
+def test_report_is_created_downloaded_and_deleted_with_its_dataset(client, dataset, queued_reports, monkeypatch, only):
+    start = background.subprocess.Popen
+    monkeypatch.setattr(background.subprocess, "Popen", lambda command, **rest: start([*command, *only], **rest))
     assert "Analyse" in page(client, dataset)
     client.post(address("analyse", dataset))
     client.post(address("analyse", dataset))
