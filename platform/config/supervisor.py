@@ -168,6 +168,7 @@ class Stack:
                 if name not in self._without:
                     self._start_service(name, command)
                 if name == "web" and name in self.services:
+                    self._fill()
                     # The others start afterwards: on few cores, everything would otherwise wait for everything.
                     with self.step("Starting the web server"):
                         self._wait_until("web", self.is_healthy, patience)
@@ -176,6 +177,9 @@ class Stack:
         except BaseException:
             self.stop()
             raise
+
+    def _fill(self) -> None:
+        """Put into the database, while the web server starts, what a stack of this kind begins with."""
 
     @contextmanager
     def step(self, what: str) -> Iterator[None]:

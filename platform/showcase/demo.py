@@ -173,10 +173,10 @@ def admin_password() -> str:
         password_file.touch(mode=0o600)
         password_file.write_text(secrets.token_urlsafe(12))
     password = password_file.read_text().strip()
-    user, _new = get_user_model().objects.get_or_create(
+    user, is_new = get_user_model().objects.get_or_create(
         username=ADMIN, defaults={"is_staff": True, "is_superuser": True}
     )
-    if not user.check_password(password):
+    if is_new or not user.check_password(password):
         user.set_password(password)
         user.save()
     return password

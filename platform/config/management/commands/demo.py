@@ -56,16 +56,12 @@ class Command(BaseCommand):
                 web_port=port,
                 web_processes=default_processes(),
             ) as stack:
-                with stack.step("Creating the games' studies"):
-                    demo = stack.call("showcase.demo.create_demo", stack.model_url if llm else None)
-                    can_report = stack.call("reports.background.available")
-                    stack.close_calls()
                 if stack.port != port:
                     self._say_when(f"Port {port} is in use; Parley uses {stack.port}.")
-                self._say(RULE, *self._summary(stack, demo), RULE)
+                self._say(RULE, *self._summary(stack, stack.demo), RULE)
                 if not no_browser and browser_can_open():
                     webbrowser.open(stack.url)
-                self._make_samples(stack, install=not can_report)
+                self._make_samples(stack, install=not stack.can_report)
                 signal.pause()
         except KeyboardInterrupt:
             self._say("Stopped.")
@@ -117,11 +113,23 @@ class DemoStack(Stack):
 
     Args:
         address: this machine's address in its network, for other devices; empty: only this machine reaches the stack.
+
+    Attributes:
+        demo: how to sign in as its administrator (`showcase.demo.Demo`), once it has started.
+        can_report: whether the libraries of reports are installed.
     """
 
     def __init__(self, *arguments: Any, address: str, **options: Any) -> None:
         super().__init__(*arguments, shared=bool(address), **options)
         self._address = address
+        self.demo: dict[str, Any] = {}
+        self.can_report = True
+
+    def _fill(self) -> None:
+        with self.step("Creating the games' studies"):
+            self.demo = self.call("showcase.demo.create_demo", self.model_url if self._local_model else None)
+            self.can_report = self.call("reports.background.available")
+            self.close_calls()
 
     @property
     def shared_url(self) -> str:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import fcntl
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
+from unittest.mock import patch
 
 from django.conf import settings
 from django.core.management.base import CommandError
 from django.core.management.commands import migrate
 from django.db import connections
 from django.db.migrations.loader import MigrationLoader
+from django.db.migrations.state import ProjectState
 
 LOCK_NUMBER = 0x5061726C6579
 """Number of the advisory lock in PostgreSQL."""
@@ -26,7 +28,23 @@ class Command(migrate.Command):
                     "of a newer version, or of 0.1, from which there is no upgrade. Check out that version; from 0.1, "
                     "export every study with it and begin with an empty database. Nothing was changed."
                 )
-            super().handle(*positional, **options)
+            with patch.object(ProjectState, "_find_reload_model", _to_render):
+                super().handle(*positional, **options)
+
+
+_related_to_render: Callable[..., set[tuple[str, str]]] = ProjectState._find_reload_model  # type: ignore[attr-defined]
+
+
+def _to_render(state: ProjectState, app_label: str, model_name: str, delay: bool = False) -> set[tuple[str, str]]:
+    """Return the models that Django renders again after an operation: of a new one, only itself.
+
+    Nothing rendered before can refer to it yet. Django also renders all that it refers to, and what refers to these:
+    two thirds of the CPU time of migrating an empty database.
+    """
+    if model_name not in state.apps.all_models[app_label]:
+        state.is_delayed = True  # operations in Python render everything before they run
+        return {(app_label, model_name)}
+    return _related_to_render(state, app_label, model_name, delay)
 
 
 def unknown_migrations(database: str) -> list[str]:
