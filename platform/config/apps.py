@@ -20,6 +20,9 @@ class ConfigApp(AppConfig):
         from config import celery  # noqa: F401  (tasks are sent through its app)
 
         trans_real.DjangoTranslation = Translation  # type: ignore[misc]
+        # Django's models have loaded English before, as what this replaces.
+        trans_real._translations.clear()  # type: ignore[attr-defined]
+        trans_real._default = None  # type: ignore[attr-defined]
         connect()
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from django.db import transaction
@@ -91,9 +91,13 @@ def beat() -> None:
 
     The time is taken before the database is asked: a write that hangs tells of the moment at which it began.
     """
+    global _memory
     now = timezone.now()
-    beat_at = _remember().beat_at
-    if beat_at is not None and now - beat_at < SPARE_AFTER:
+    memory = _remember()
+    if memory.beat_at is not None and now - memory.beat_at <= GAP:  # there was no outage, and no lock is needed
+        if now - memory.beat_at >= SPARE_AFTER:
+            Heartbeat.objects.filter(pk=Heartbeat.ONLY, at__lt=now).update(at=now)
+            _memory = replace(memory, beat_at=now)
         return
     with transaction.atomic():
         heartbeat, is_first = Heartbeat.objects.select_for_update().get_or_create(

@@ -16,6 +16,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
     A server that stops or fails ends its connections, which can be seen here without a statement.
     """
 
+    health_check_done: bool
     _pipeline: AbstractContextManager[Any] | None = None
 
     def send_together(self) -> None:
@@ -47,19 +48,19 @@ class DatabaseWrapper(base.DatabaseWrapper):
             with self.wrap_database_errors:
                 self.connection.execute("COMMIT", prepare=False)
             self.wait_for_answers()
-        super()._commit()  # does nothing after a commit
+        super()._commit()  # type: ignore[misc]  # does nothing after a commit
 
     def _rollback(self) -> None:
         with suppress(DatabaseError):  # it has been raised, or does not matter any more
             self.wait_for_answers()
-        super()._rollback()
+        super()._rollback()  # type: ignore[misc]
 
     def _close(self) -> None:
         self._pipeline = None
-        super()._close()
+        super()._close()  # type: ignore[misc]
 
     def close_if_health_check_failed(self) -> None:
-        if self.health_check_enabled and not self.health_check_done and self.connection is not None:
+        if not self.health_check_done and self.connection is not None:
             self.health_check_done = not self.connection.closed and not _has_news(self.connection.fileno())
         super().close_if_health_check_failed()
 

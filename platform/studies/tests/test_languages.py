@@ -6,9 +6,10 @@ import asyncio
 
 import pytest
 from django.test import Client
-from django.utils.translation import override
+from django.utils.translation import gettext, override, trans_real
 
 from games import registry, texts
+from games.catalogues import LANGUAGES
 from games.examples import cases, play_random
 from llm_agents.standins import OpenAIStandIn
 from matches import agents, services
@@ -62,6 +63,14 @@ def test_published_prompts_are_english_only():
 
 def test_unknown_languages_are_refused():
     assert "language" in faults(kit.document(language="xx"))
+
+
+def test_sentences_are_looked_up_once_in_every_language():
+    for language in LANGUAGES:
+        with override(language):
+            before = trans_real.catalog().gettext.cache_info()
+            assert gettext("Send") == gettext("Send")
+            assert trans_real.catalog().gettext.cache_info().hits > before.hits
 
 
 @pytest.mark.django_db
