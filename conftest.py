@@ -61,11 +61,7 @@ os.environ.update(
 for name in ("DEBUG", "ALLOWED_HOSTS", "CSRF_TRUSTED_ORIGINS", "SITE_URL"):
     os.environ.pop(name, None)
 # A named file: by default Django would test on SQLite in memory, whose locks differ from a file's.
-# Tables are made from the models, in a third of the time; tests/test_migrations.py compares them with the migrations.
-settings.DATABASES["default"]["TEST"] = {
-    "NAME": "test_parley" if POSTGRES else str(FOLDER / "test.sqlite3"),
-    "MIGRATE": False,
-}
+settings.DATABASES["default"]["TEST"] = {"NAME": "test_parley" if POSTGRES else str(FOLDER / "test.sqlite3")}
 # Slow password hashes are right in production and a waste of time in tests; live stacks keep Django's own.
 settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 # Without this, every test client would scan all static files before its first request.

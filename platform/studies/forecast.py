@@ -470,7 +470,7 @@ class _Plans:
             game = configure(registry.get(stage.game), stage.config, amounts=stage.amounts)
             template = "" if stage.instructions == DEFAULT_TEXT else stage.instructions
             mediator = stage.chat.mediator.agent if stage.chat and stage.chat.mediator else None
-            chat = stage.chat and frozen(stage.chat, {mediator: agents[mediator].frozen()} if mediator else {})
+            chat = frozen(stage.chat, {mediator: agents[mediator].frozen()} if mediator else {}) if stage.chat else None
             setting = Setting.of(
                 stage.game,
                 stage.config,

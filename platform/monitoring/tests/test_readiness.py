@@ -14,8 +14,6 @@ import pytest
 from django.conf import settings
 from django.core.management import CommandError, call_command
 from django.db import OperationalError, connection
-from django.db.migrations.loader import MigrationLoader
-from django.db.migrations.recorder import MigrationRecorder
 
 from config.logs import OneLine
 from conftest import KIND
@@ -153,17 +151,7 @@ def test_monitor_reports_missing_workers(client):
     assert 'id="m-no-worker"' not in client.get(f"/admin/monitor/{study.pk}/").content.decode()
 
 
-@pytest.fixture(scope="module")
-def migrated(django_db_setup, django_db_blocker):
-    """Record every migration, in a database whose tables the tests have made from the models."""
-    recorder = MigrationRecorder(connection)
-    with django_db_blocker.unblock():
-        recorder.ensure_schema()
-        for app, name in MigrationLoader(connection).disk_migrations:
-            recorder.record_applied(app, name)
-
-
-def test_workers_wait_for_migrations(migrated):
+def test_workers_wait_for_migrations():
     call_command("await_migrations", patience=0)
     with connection.cursor() as cursor:
         cursor.execute("DELETE FROM django_migrations WHERE app = 'monitoring'")
@@ -171,7 +159,7 @@ def test_workers_wait_for_migrations(migrated):
         call_command("await_migrations", patience=0)
 
 
-def test_a_database_of_another_version_is_refused(migrated):
+def test_a_database_of_another_version_is_refused():
     with connection.cursor() as cursor:
         row = "('studies', '9999_future', '2030-01-01')"
         cursor.execute(f"INSERT INTO django_migrations (app, name, applied) VALUES {row}")
