@@ -45,7 +45,7 @@ def record_due(
     owed = rules.due(rule, waited=waited, played=played, own_bonus=own_bonus, **results)
     own = {} if own_bonus is None else {"own_bonus": str(own_bonus)}
     numbers = {"waited": waited, "played": played, "games": list(games), **own}
-    further = {name: number for name, number in numbers.items() if number}
+    further: dict[str, Any] = {name: number for name, number in numbers.items() if number}
     workings = rules.workings(rule, **results, **further)
     recruiter = Identity.objects.filter(enrolment=enrolment).values_list("recruiter", flat=True).first() or ""
     method = method_of(recruiter)
