@@ -44,8 +44,8 @@ def record_due(
     results: dict[str, Any] = {"ending": enrolment.state, "payoff": payoff, "share": share}
     owed = rules.due(rule, waited=waited, played=played, own_bonus=own_bonus, **results)
     own = {} if own_bonus is None else {"own_bonus": str(own_bonus)}
-    numbers: dict[str, Any] = {"waited": waited, "played": played, "games": list(games), **own}
-    further = {name: number for name, number in numbers.items() if number}
+    numbers = {"waited": waited, "played": played, "games": list(games), **own}
+    further: dict[str, Any] = {name: number for name, number in numbers.items() if number}
     workings = rules.workings(rule, **results, **further)
     recruiter = Identity.objects.filter(enrolment=enrolment).values_list("recruiter", flat=True).first() or ""
     method = method_of(recruiter)
