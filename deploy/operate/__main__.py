@@ -12,7 +12,7 @@ import subprocess
 import sys
 
 from deploy.operate import commands, services
-from deploy.operate.machine import CODE, Machine, Refused, complain
+from deploy.operate.machine import CODE, Machine, Refused
 
 
 def parser() -> argparse.ArgumentParser:
@@ -70,7 +70,7 @@ if __name__ == "__main__":
     try:
         sys.exit(main(sys.argv[1:]))
     except (Refused, OSError) as error:
-        complain(str(error))
+        print(f"parley: {error}", file=sys.stderr)
         sys.exit(1)
     except subprocess.CalledProcessError as failed:
         sys.exit(failed.returncode)

@@ -7,7 +7,6 @@ import os
 import pwd
 import shutil
 import subprocess
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -152,7 +151,3 @@ def run(
 
 def say(line: str = "") -> None:
     print(line, flush=True)
-
-
-def complain(line: str) -> None:
-    print(f"parley: {line}", file=sys.stderr)

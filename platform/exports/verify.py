@@ -250,7 +250,9 @@ class _Checks:
         )
         for record in records:
             row = dict(zip(header, record, strict=True))
-            stage, reasons = row_stage(row), tuple(reason for reason in row["reasons"].split(";") if reason)
+            if (stage := row["stage"]) not in gate.STAGES:
+                raise ValueError(f"there is no stage {stage!r}")
+            reasons = tuple(reason for reason in row["reasons"].split(";") if reason)
             included = stage == "in_dataset"
             if (row["in_dataset"].upper() == "TRUE") != included or bool(reasons) == included:
                 yield f"{name}: {row['participant']} is both included and excluded."
@@ -348,13 +350,6 @@ class _Checks:
                 prefix = _MATCH_FIRST.match(line)
                 match = prefix[1].decode() if prefix else str(json.loads(line)["match"])
                 yield _Line(line, {name: table.rows_of(match) for name, table in tables.items()})
-
-
-def row_stage(row: Mapping[str, str]) -> str:
-    """Return the stage that a row's participant reached."""
-    if row["stage"] not in gate.STAGES:
-        raise ValueError(f"there is no stage {row['stage']!r}")
-    return row["stage"]
 
 
 # ---- one match -------------------------------------------------------------------------------------------

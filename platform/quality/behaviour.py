@@ -5,7 +5,7 @@ Nothing is stored about participants who have not agreed: their pages send nothi
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from django.db import transaction
 from django.utils import timezone
@@ -129,7 +129,8 @@ def store(*, token: str, message: BehaviourMessage) -> bool:
         if new and page_rows.filter(view=message.view).count() + len(new) > MAX_QUESTIONS:
             raise MessageRefused("too many questions")
         for question, row in existing.items():
-            row.figures = larger_figures(row.figures, message.parts[question].model_dump())
+            reported = message.parts[question].model_dump()
+            row.figures = {name: max(row.figures.get(name, 0), value) for name, value in reported.items()}
             row.last_at = now
             row.save(update_fields=["figures", "last_at"])
         Behaviour.objects.bulk_create(
@@ -148,8 +149,3 @@ def store(*, token: str, message: BehaviourMessage) -> bool:
             ignore_conflicts=True,
         )
     return True
-
-
-def larger_figures(stored: dict[str, Any], reported: dict[str, Any]) -> dict[str, Any]:
-    """Return the larger of each pair of figures."""
-    return {name: max(stored.get(name, 0), value) for name, value in reported.items()}

@@ -21,11 +21,10 @@ from collecting.ratings import Ratings, ratings_of
 from games import registry
 from games.errors import GameError, UnknownGame
 from llm_agents.agent import is_model
-from llm_agents.pricing import Price, PriceList
+from llm_agents.pricing import Price
 from llm_agents.settings import PROMPT
 from matches.forms import fields_of
 from matches.models import Match, Seat
-from opponents.agents import Agent
 from opponents.listing import unusable_agent
 from opponents.spending import cap_of_today, refusal_of
 from plans import files
@@ -415,16 +414,13 @@ def _agents(collection: Collection) -> list[tuple[str, Price | None]]:
     if collection.source != Collection.Source.PLAYED:
         return []
     agents, prices = planning.agents_in(collection), planning.prices(collection)
-    return [(_agent_name(label, agent), _price(prices, agent.spec)) for label, agent in agents.items()]
-
-
-def _agent_name(label: str, agent: Agent) -> str:
-    """Return an agent's label, with its specification if that differs."""
-    return label if label == agent.spec else f"{label} ({agent.spec})"
-
-
-def _price(prices: PriceList, agent: str) -> Price | None:
-    return prices.of(agent) if is_model(agent) else None
+    return [
+        (
+            label if label == agent.spec else f"{label} ({agent.spec})",
+            prices.of(agent.spec) if is_model(agent.spec) else None,
+        )
+        for label, agent in agents.items()
+    ]
 
 
 def _facts(collection: Collection) -> list[tuple[str, str]]:
