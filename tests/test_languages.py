@@ -87,6 +87,30 @@ def test_pages_before_the_game(stack, page: Page, browser: Browser, language: st
 
 
 @pytest.mark.parametrize("language", [code for code in LANGUAGES if code != SOURCE])
+def test_chats_and_questions(stack, page: Page, browser: Browser, language: str):
+    inspector = Inspector(browser)
+    chat = {"when": "before", "seconds": 600, "early": True, "to": "both", "messages": 1}
+    slug = stack.call(
+        "tests.meeting.launch_contest", f"talk-{language}", human_seats=1, config={"players": 2}, chat=chat,
+        language=language,
+    )  # fmt: skip
+    page.goto(stack.url + stack.call("tests.meeting.reach_lobby", slug))
+    look(page, inspector, f"chat {language}")
+    page.locator("#chat textarea").fill("20")
+    page.locator("#chat textarea").press("Enter")
+    expect(page.locator("#chat [data-note]")).not_to_be_empty()
+    look(page, inspector, f"all written {language}")
+    page.locator("#chat .ready button").click()
+    expect(page.locator("form.move")).to_be_visible()
+    page.goto(page.url.split("#")[0].rstrip("/") + "/questions/")
+    page.locator("main textarea").fill("?!")
+    page.locator("main form button").last.click()
+    expect(page.locator("main .messages li")).to_be_visible()
+    look(page, inspector, f"question {language}")
+    assert not inspector.problems, "\n".join(inspector.problems)
+
+
+@pytest.mark.parametrize("language", [code for code in LANGUAGES if code != SOURCE])
 @pytest.mark.parametrize(("game", "role"), dict(SEATS).items())
 def test_screens_of_every_game(stack, page: Page, browser: Browser, game: str, role: str, language: str):
     inspector = Inspector(browser)

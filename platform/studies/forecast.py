@@ -470,7 +470,7 @@ class _Plans:
             game = configure(registry.get(stage.game), stage.config, amounts=stage.amounts)
             template = "" if stage.instructions == DEFAULT_TEXT else stage.instructions
             mediator = stage.chat.mediator.agent if stage.chat and stage.chat.mediator else None
-            chat = frozen(stage.chat, {mediator: agents[mediator].frozen()} if mediator else {}) if stage.chat else None
+            by_label = {mediator: agents[mediator].frozen()} if mediator else {}
             setting = Setting.of(
                 stage.game,
                 stage.config,
@@ -478,7 +478,7 @@ class _Plans:
                 agents,
                 amounts=stage.amounts,
                 template=template,
-                chat=chat,
+                chat=frozen(stage.chat, by_label) if stage.chat else None,
             )
             self._games[key] = PlannedGame(stage, matches, setting)
         return self._games[key]

@@ -91,6 +91,48 @@ def _is_data(text: str, data: str) -> bool:
     return all(word.lower() in data.lower() for word in re.findall(r"[^\W\d_]+", text))
 
 
+def test_pages_of_chats_and_of_questions_are_translated(pseudo, db, monkeypatch):
+    """A chat before play and one without a game, with everything that they say about limits, turns and readiness."""
+    monkeypatch.setattr(texts, "lacks", lambda game, code: "")
+    monkeypatch.setattr(texts, "read", lambda game, name: "⟦rules⟧")
+    talker = kit.agent("openai:stand-in", cap_study=5.0)
+    plan = kit.document("bargaining", language="de", agents="script:fair", quiz=False, code_word=None)
+    plan["agents"]["talker"] = talker
+    chat = {"when": "both", "early": True, "to": "both", "messages": 2, "mediator": {"agent": "talker", "title": "M"}}
+    game = next(stage for stage in plan["journey"] if stage["stage"] == "game")
+    game["chat"] = chat
+    talk = {"stage": "chat", "name": "talk", "topic": "⟦topic⟧", "seats": {"p2": "talker", "*": "person"}}
+    plan["journey"].insert(plan["journey"].index(game), {**talk, "chat": {"mode": "turns", "messages": 2}})
+    visitor = Visitor(arrived_participant(kit.launched("talking", plan=plan)))
+    visitor.see()
+    visitor.send(agree="yes")
+    visitor.send(name="Robin")
+    address = reverse("participants:page", args=[visitor.enrolment.token])
+    pages = [visitor.see(), visitor.client.get(f"{address}questions/")]
+
+    def write(text: str) -> None:
+        pages.append(visitor.client.post(f"{address}chat", {"text": text}, headers={"accept": "text/html"}))
+        pages.append(visitor.see())
+
+    write("⟦hello⟧")
+    write("⟦x⟧" * 200)
+    visitor.client.post(f"{address}questions/", {"text": "⟦why⟧"})
+    pages.append(visitor.client.get(f"{address}questions/"))
+    visitor.move("p1", answer="go_on")
+    pages.append(visitor.see())
+    visitor.send()
+    visitor.see()
+    visitor.send()
+    pages.append(visitor.see())
+    for number in range(3):
+        write(f"⟦{number}⟧")
+    visitor.client.post(f"{address}chat", {"ready": "1"})
+    pages.append(visitor.see())
+    left = [text for page in pages for text in untranslated(page.content.decode())]
+    own = {"Parley", "· Parley", ":  · Parley"}
+    assert not [text for text in left if text not in own and not re.fullmatch(r"\d\d:\d\d UTC", text)]
+
+
 def test_pages_of_a_study_are_translated(pseudo, db, monkeypatch):
     """From the consent to the last page, also where answers are refused; own words: the site's name, and codes."""
     monkeypatch.setattr(texts, "lacks", lambda game, code: "")
