@@ -227,21 +227,3 @@ def test_purchase_is_yes_or_no(decision):
 def test_invalid_configuration_is_refused_with_its_key(config, key):
     with pytest.raises(BadConfig, match=key):
         new_play(**config)
-
-
-@settings(max_examples=examples(40))
-@given(
-    seed=st.integers(0, 10_000),
-    binary=st.booleans(),
-    scripts=st.tuples(*[st.sampled_from(sorted(Persuasion.scripts))] * 2),
-)
-def test_every_match_of_scripts_ends_and_replays(seed, binary, scripts):
-    game = games.play.configure(Persuasion, {"rounds": 6, "message_type": "binary" if binary else "text"})
-    play, events = games.play.start(game, seed)
-    log = list(events)
-    while not play.over:
-        (role,) = play.waiting_for()
-        script = scripts[0] if role == "alice" else scripts[1]
-        play, events = games.play.submit(play, role, games.play.script_move(play, role, script))
-        log += events
-    assert games.play.replay_events(game, log).payoffs() == play.payoffs()

@@ -68,10 +68,11 @@ def action_url(collection: Collection, name: str) -> str:
 
 
 def new_collection(**changes) -> Collection:
+    configurations = [{"rounds": 2}, {"rounds": 4}]
     plan = {
         "title": "A collection",
         "slug": "a-collection",
-        "configurations": [{"rounds": 2}, {"rounds": 4}],
+        "configurations": configurations,
         "repetitions": 3,
         "seed": 3,
     }
@@ -249,9 +250,7 @@ def test_start_pause_and_resume(client, boss):
         assert client.post(action_url(collection, name))["Location"] == page_of(collection)
         collection.refresh_from_db()
         assert collection.status == status
-    assert (
-        "Started." in client.get(reverse("admin:collecting_collection_history", args=[collection.pk])).content.decode()
-    )
+    assert "Started." in client.get(action_url(collection, "history")).content.decode()
 
 
 def test_impossible_actions_are_refused_with_a_reason(client, boss):
@@ -418,10 +417,8 @@ def test_imported_collection_is_read_only(client, boss):
     page = client.get(page_of(collection)).content.decode()
     assert "imported from GLEE&#x27;s published layout" in page
     assert not [name for name in ACTIONS if action_url(collection, name) in page]
-    assert (
-        "its matches were played elsewhere"
-        in client.post(action_url(collection, "retry"), follow=True).content.decode()
-    )
+    page = client.post(action_url(collection, "retry"), follow=True).content.decode()
+    assert "its matches were played elsewhere" in page
 
 
 def test_items_link_to_their_transcripts(client, boss):
@@ -453,7 +450,7 @@ def test_forged_requests_are_refused(boss, name):
     csrf_client = Client(enforce_csrf_checks=True)
     csrf_client.force_login(boss)
     assert csrf_client.post(action_url(collection, name), {"budget": "9"}).status_code == 403
-    assert progress(collection).failed == 1
+    assert (progress(collection).failed, Collection.objects.get().budget) == (1, Decimal(5))
 
 
 def test_viewers_have_no_actions(client):
@@ -515,22 +512,3 @@ class TestWhatModelsAreTold:
     @pytest.mark.parametrize("address", ["nothing/", "coopeval-none/?seat=p9"])
     def test_finds_nothing_else(self, client: Client, boss, address: str):
         assert client.get(f"/admin/collecting/collection/told/{address}").status_code == 404
-
-
-@pytest.mark.parametrize("name", ACTIONS)
-def test_get_requests_change_nothing(client, boss, name):
-    collection = collection_with(Status.DONE, failed=1, budget=Decimal(5))
-    before = Collection.objects.values().get()
-    assert client.get(action_url(collection, name), {"budget": "9"}).status_code == 405
-    assert Collection.objects.values().get() == before
-    assert progress(collection).failed == 1
-
-
-def test_staff_without_membership_see_nothing(client):
-    collection = collection_with(Status.DONE, failed=1, budget=Decimal(5))
-    staff(client)
-    for url in (page_of(collection), action_url(collection, "progress"), action_url(collection, "file")):
-        assert client.get(url).status_code == 404
-    for name in ACTIONS:
-        assert client.post(action_url(collection, name), {"budget": "9"}).status_code == 404
-    assert (progress(collection).failed, Collection.objects.get().budget) == (1, Decimal(5))
