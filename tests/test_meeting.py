@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import re
 from collections.abc import Callable, Iterator
@@ -16,6 +15,7 @@ from playwright.sync_api import Browser, Page, expect
 from conftest import slow_except
 from llm_agents.standins import AnthropicStandIn, OpenAIStandIn
 from studies.tests import kit
+from tests import walking
 from tests.accessibility import violation_lines, violations
 from tests.photographs import PHONE, photograph
 
@@ -444,10 +444,7 @@ def test_people_models_and_a_script_play_a_contest(stack, phone: OpenPage, tmp_p
         for page in pages.values():
             page.get_by_role("button", name="Continue").click()
             expect(page.get_by_role("heading", level=1)).to_contain_text("Thank you")
-    stack.manage("export_dataset", "arena", "--to", str(tmp_path / "arena"))
-    stack.manage("verify_dataset", str(tmp_path / "arena"))
-    with (tmp_path / "arena" / "matches.csv").open(newline="", encoding="utf-8") as file:
-        (row,) = csv.DictReader(file)
+    row = walking.exported_match(stack, "arena", tmp_path / "arena")
     assert (row["runs_played"], row["fouls"]) == ("6", "1")
 
 

@@ -61,7 +61,7 @@ def record_call(match: Match, pilot: Pilot, **fields) -> Call:
 
 class TestPilotedPath:
     def test_draft_runs_from_consent_to_the_last_page(self):
-        pilot = run_pilot(draft(), people=4)
+        pilot = run_pilot(draft(), people=2)
         assert pilot.status == Pilot.Status.DONE
         for walker in walkers(pilot):
             assert (walker.status, walker.problem, walker.enrolment.state) == (Status.ARRIVED, "", State.COMPLETED)
@@ -252,8 +252,8 @@ class TestGroups:
 class TestNoTraces:
     def test_pilots_leave_no_place_payment_version_or_data(self, tmp_path):
         study = launched_study(quota=1, roles=["alice"])
-        pilot = run_pilot(study, people=3)
-        assert report(pilot).completed == 3
+        pilot = run_pilot(study, people=2)
+        assert report(pilot).completed == 2
         assert not LedgerRow.objects.exists()
         assert not Placement.objects.exists()
         assert Version.objects.count() == 1
