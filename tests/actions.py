@@ -256,18 +256,6 @@ def _enrolment_of(path: str) -> Enrolment:
     return Enrolment.objects.get(token=path.split("/")[2])
 
 
-def factors_of(path: str) -> dict[str, str] | None:
-    """Return the levels of the cell drawn for this participant; None before the draw."""
-    cell = _enrolment_of(path).placement.cell
-    return cell and cell.factors
-
-
-def seat_labels(path: str) -> dict[str, str]:
-    """Return the agents' labels by seat in this participant's latest match."""
-    seat = _enrolment_of(path).seats.order_by("-step")[0]
-    return dict(seat.match.seats.filter(enrolment=None).values_list("role", "label"))
-
-
 def matches_of(path: str) -> list[list[Any]]:
     """Return the game and key of this participant's matches, in order."""
     return [list(found) for found in _enrolment_of(path).seats.order_by("step").values_list("match__game", "match")]

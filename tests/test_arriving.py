@@ -20,7 +20,6 @@ def test_quotas_hold_and_released_places_are_refilled(stack, quota: int):
     study = {
         "slug": slug,
         "title": "Rush",
-        "game": "bargaining",
         "grid": {"rounds": [1, 12]},
         "roles": ["alice", "bob"],
         "quota": quota,

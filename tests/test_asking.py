@@ -24,8 +24,6 @@ def test_question_rings_on_the_monitor_and_its_answer_arrives_in_the_game(stack:
         {
             "slug": f"asked-{os.urandom(3).hex()}",
             "title": "Asked",
-            "game": "bargaining",
-            "roles": ["alice"],
             "agents": "script:fair",
             "via": "open",
             "pauses_clock": True,
@@ -89,8 +87,7 @@ def test_question_rings_on_the_monitor_and_its_answer_arrives_in_the_game(stack:
 
 def test_message_to_everybody_appears_on_a_page_without_a_socket(stack: Any, page: Page, browser: Browser):
     slug = stack.launch_study(
-        {"slug": f"told-{os.urandom(3).hex()}", "title": "Told", "game": "bargaining", "roles": ["alice"],
-         "agents": "script:fair", "via": "open"}
+        {"slug": f"told-{os.urandom(3).hex()}", "title": "Told", "agents": "script:fair", "via": "open"}
     )  # fmt: skip
     page.goto(stack.url + stack.arrive(slug))
     expect(page.get_by_role("link", name="Ask a question")).to_be_visible()

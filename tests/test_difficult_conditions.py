@@ -26,7 +26,7 @@ def phone(browser: Browser) -> Iterator[Page]:
 
 def open_first_turn(stack, page: Page, slug: str, game: str, role: str, agent: str, **fields: object) -> str:
     """Open a participant's first turn in a new study; return the path of their page."""
-    study = {"slug": slug, "title": game, "game": game, "roles": [role], "agents": agent, "via": "codes"}
+    study = {"slug": slug, "title": game, "game": game, "roles": [role], "agents": agent}
     stack.launch_study({**study, **fields})
     path = stack.reach_first_turn(slug)
     page.goto(stack.url + path)
@@ -154,7 +154,7 @@ def test_clicks_in_a_row_do_not_answer_the_next_question(stack, phone: Page):
 
 def test_second_click_on_a_wrong_code_word_is_not_a_second_try(stack, phone: Page):
     slug = "difficult-word"
-    study = {"slug": slug, "title": slug, "game": "bargaining", "roles": ["alice"], "code_word": {"tries": 2}}
+    study = {"slug": slug, "title": slug, "code_word": {"tries": 2}}
     stack.launch_study({**study, "agents": "script:fair"})
     phone.goto(stack.url + stack.call("tests.meeting.reach_instructions", slug, 1)[0])
     phone.get_by_label("Which word did").fill("wrong")

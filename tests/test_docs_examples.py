@@ -156,7 +156,7 @@ def reader_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     make = folder / "bin" / "make"
     make.write_text(_MAKE.format(serving="|".join(SERVER_TARGETS), make=shutil.which("make")))
     make.chmod(0o755)
-    study = {"title": "My first study", "slug": "my-first-study", "game": "bargaining", "roles": ["alice"]}
+    study = {"title": "My first study", "slug": "my-first-study"}
     study |= {"agents": "script:fair", "via": "open"}
     manage = ".venv/bin/python manage.py"
     launch = f"from tests.actions import launch_study; launch_study({study!r})"

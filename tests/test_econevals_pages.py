@@ -187,7 +187,7 @@ def test_person_plays_five_periods_on_a_phone(stack, phone: OpenPage, key: str):
     game = registry.get(key)
     length = {} if key == "patience" else {"periods": PERIODS}
     slug = f"bench-{key.replace('_', '-')}"
-    study = {"slug": slug, "title": game.title, "game": key, "config": {**config, **length}, "via": "codes"}
+    study = {"slug": slug, "title": game.title, "game": key, "config": {**config, **length}}
     roles = configure(game, config).roles()
     agents = "script:tit_for_tat" if len(roles) > 1 else {}
     stack.launch_study({**study, "roles": [roles[0]], "agents": agents})
@@ -236,7 +236,7 @@ LONGEST_PLAN = 3500
 @pytest.mark.slow
 def test_a_plan_of_a_hundred_offers_is_made_by_keyboard_alone(stack, phone: OpenPage, periods: int = 12):
     config = {"level": "hard", "periods": periods, "instance_seed": 1}
-    study = {"slug": "by-keyboard", "title": "By keyboard", "game": "procurement", "config": config, "via": "codes"}
+    study = {"slug": "by-keyboard", "title": "By keyboard", "game": "procurement", "config": config}
     stack.launch_study({**study, "roles": ["agent"], "agents": {}})
     page = phone(stack.reach_first_turn("by-keyboard"))
     keyboard = page.keyboard
@@ -265,15 +265,7 @@ def test_pricing_of_full_length_by_keyboard_alone(stack, phone: OpenPage):
     slug, periods = "bench-pricing-keys", 100
     config = {"periods": periods, "level": "medium", "instance_seed": 3}
     stack.launch_study(
-        {
-            "slug": slug,
-            "title": "Keys",
-            "game": "pricing",
-            "config": config,
-            "via": "codes",
-            "roles": ["agent"],
-            "agents": {},
-        }
+        {"slug": slug, "title": "Keys", "game": "pricing", "config": config, "roles": ["agent"], "agents": {}}
     )
     page = phone(stack.reach_first_turn(slug))
     prices = page.locator("form.move [data-entry]")

@@ -25,16 +25,11 @@ def thinking_match(stack, page: Page, request) -> str:
         {
             "slug": f"faults-{request.node.name.split('[')[0].replace('_', '-')}"[:50],
             "title": "Faults",
-            "game": "bargaining",
             "config": {"rounds": 12},
-            "roles": ["alice"],
             "agents": {"script:fair": kit.agent("script:fair", delay=AGENT_DELAY)},
-            "via": "codes",
         }
     )
-    walking.enter(page, f"{stack.url}/join/{slug}?code={stack.lab_code(slug)}")
-    walking.consent_and_name(page)
-    walking.read_instructions(page)
+    walking.enter_game(stack, page, slug)
     walking.expect_turn(page, "offer")
     walking.offer(page, "9900", "100", role="alice")
     time.sleep(0.7)

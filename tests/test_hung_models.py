@@ -28,10 +28,7 @@ def hung_study(stack) -> Iterator[str]:
             {
                 "slug": "beside-hung",
                 "title": "Hung",
-                "game": "bargaining",
-                "roles": ["alice"],
                 "agents": {"never:any": kit.agent("never:any", **{"call_seconds": 60.0, "limit_seconds": 120.0})},
-                "via": "codes",
             }
         )
         for _person in range(THREADS + 4):

@@ -22,22 +22,12 @@ def bargaining_study(stack, role: str, **settings) -> str:
     defaults = {
         "slug": f"journey-{role}",
         "title": "Journey",
-        "game": "bargaining",
         "config": {"money": MONEY, "delta_alice": FACTORS["alice"], "delta_bob": FACTORS["bob"], "rounds": 6},
         "roles": [role],
         "agents": "script:fair",
-        "via": "codes",
         "quiz": True,
     }
     return stack.launch_study({**defaults, **settings})
-
-
-def only_row(folder: Path, table: str) -> dict[str, str]:
-    """Return the only row of an exported table."""
-    with (folder / f"{table}.csv").open(newline="", encoding="utf-8") as file:
-        rows = list(csv.DictReader(file))
-    assert len(rows) == 1, rows
-    return rows[0]
 
 
 def test_alice_plays_from_the_link_to_the_dataset(stack, page: Page, tmp_path: Path):
@@ -61,9 +51,7 @@ def test_alice_plays_from_the_link_to_the_dataset(stack, page: Page, tmp_path: P
     assert page.locator("body").inner_text().count(stack.completion_code(slug)) == 1
 
     dataset = tmp_path / "dataset"
-    stack.manage("export_dataset", slug, "--to", str(dataset))
-    stack.manage("verify_dataset", str(dataset))
-    match = only_row(dataset, "matches")
+    match = walking.exported_match(stack, slug, dataset)
     rounds = 3
     assert float(match["payoffs_alice"]) == pytest.approx(MONEY * FACTORS["alice"] ** (rounds - 1) * 0.5)
     assert float(match["payoffs_bob"]) == pytest.approx(MONEY * FACTORS["bob"] ** (rounds - 1) * 0.5)
@@ -84,18 +72,14 @@ def test_alice_plays_from_the_link_to_the_dataset(stack, page: Page, tmp_path: P
 @pytest.mark.slow
 def test_bob_accepts_the_agents_offer(stack, page: Page, tmp_path: Path):
     slug = bargaining_study(stack, "bob")
-    walking.enter(page, f"{stack.url}/join/{slug}?code={stack.lab_code(slug)}")
-    walking.consent_and_name(page)
-    walking.read_instructions(page)
+    walking.enter_game(stack, page, slug)
     walking.expect_turn(page, "answer")
     walking.answer(page, "accept")
     walking.expect_over(page)
     walking.press_continue(page)
     walking.answer_quiz(page, option="20%")
     expect(page.get_by_role("heading", level=1)).to_contain_text("Thank you")
-    dataset = tmp_path / "dataset"
-    stack.manage("export_dataset", slug, "--to", str(dataset))
-    match = only_row(dataset, "matches")
+    match = walking.exported_match(stack, slug, tmp_path / "dataset")
     assert (float(match["payoffs_alice"]), float(match["payoffs_bob"])) == (500, 500)
 
 
@@ -126,9 +110,7 @@ def test_reload_back_and_second_tab_keep_every_move_once(stack, page: Page):
 def test_lost_socket_falls_back_to_polling(stack, page: Page):
     slug = bargaining_study(stack, "alice", slug="journey-polling")
     page.route_web_socket("**/ws/**", lambda socket: socket.close())
-    walking.enter(page, f"{stack.url}/join/{slug}?code={stack.lab_code(slug)}")
-    walking.consent_and_name(page)
-    walking.read_instructions(page)
+    walking.enter_game(stack, page, slug)
     walking.expect_turn(page, "offer")
     expect(page.get_by_text("Live updates are interrupted.")).to_be_visible(timeout=walking.TURN)
     walking.offer(page, "990", "10", role="alice")
@@ -142,9 +124,7 @@ def test_game_can_be_played_without_javascript(stack, browser):
     slug = bargaining_study(stack, "alice", slug="journey-plain")
     context = browser.new_context(java_script_enabled=False)
     page = context.new_page()
-    walking.enter(page, f"{stack.url}/join/{slug}?code={stack.lab_code(slug)}")
-    walking.consent_and_name(page)
-    walking.read_instructions(page)
+    walking.enter_game(stack, page, slug)
     walking.offer(page, "500", "500", role="alice")
     walking.expect_over(page)
     context.close()

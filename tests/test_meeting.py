@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import re
 from collections.abc import Callable, Iterator
@@ -16,6 +15,7 @@ from playwright.sync_api import Browser, Page, expect
 from conftest import slow_except
 from llm_agents.standins import AnthropicStandIn, OpenAIStandIn
 from studies.tests import kit
+from tests import walking
 from tests.accessibility import violation_lines, violations
 from tests.photographs import PHONE, photograph
 
@@ -269,16 +269,6 @@ def test_participant_who_closes_the_lobby_keeps_the_place(stack, phone: OpenPage
     expect_turn(other_page)
 
 
-@pytest.mark.slow
-def test_withdrawing_leaves_the_lobby_at_once(stack, phone: OpenPage):
-    launch(stack, "withdrawing", human_seats=3)
-    (_path, page), (_other_path, other_page) = bring_to_lobby(stack, phone, "withdrawing", 2)
-    expect(other_page.locator("#missing")).to_have_text("One more player is needed.")
-    page.get_by_role("link", name="Leave the study").click()
-    page.locator("main button").first.click()
-    expect(other_page.locator("#missing")).to_have_text("2 more players are needed.")
-
-
 class TestReady:
     """Pairs who are asked whether they are ready."""
 
@@ -368,93 +358,44 @@ class TestReady:
         check_page(page, "blind lobby")
 
 
-class TestIncompleteGroup:
-    @pytest.mark.slow
-    def test_waiting_is_paid(self, stack, phone: OpenPage):
-        launch(stack, "in-vain", wait=10, waiting_rate="36.00")
-        ((path, page),) = bring_to_lobby(stack, phone, "in-vain")
-        expect(page.get_by_role("heading", level=1)).to_have_text("Not enough players", timeout=30_000)
-        expect(page.locator(".earnings")).to_contain_text("For waiting")
-        check_page(page, "nobody came")
-        assert stack.call("tests.meeting.pay_of", path) == {"base": "1.00", "bonus": "0.10"}
-
-    @pytest.mark.slow
-    def test_agents_take_the_free_seats(self, stack, phone: OpenPage):
-        launch(stack, "filled", wait=10, otherwise="agents", fill="script:rational")
-        ((_path, page),) = bring_to_lobby(stack, phone, "filled")
-        expect(page.locator('form.move input[name="answer"]')).to_be_visible(timeout=30_000)
-        expect(page.locator("[data-seat]")).to_have_count(5)
-
-    @pytest.mark.slow
-    def test_fewer_seats_are_played(self, stack, phone: OpenPage):
-        launch(stack, "fewer", wait=10, otherwise="fewer")
-        (_path, page), (_other_path, other_page) = bring_to_lobby(stack, phone, "fewer", 2)
-        expect(page.locator('form.move input[name="answer"]')).to_be_visible(timeout=30_000)
-        expect(other_page.locator("[data-seat]")).to_have_count(3)
+@pytest.mark.slow
+def test_waiting_in_vain_is_paid(stack, phone: OpenPage):
+    launch(stack, "in-vain", wait=10, waiting_rate="36.00")
+    ((path, page),) = bring_to_lobby(stack, phone, "in-vain")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Not enough players", timeout=30_000)
+    expect(page.locator(".earnings")).to_contain_text("For waiting")
+    check_page(page, "nobody came")
+    assert stack.call("tests.meeting.pay_of", path) == {"base": "1.00", "bonus": "0.10"}
 
 
-class TestUnresponsivePlayer:
-    """Three people play with a script, and one of them stops answering; there is no extra time."""
+@pytest.mark.slow
+def test_default_moves_until_the_person_is_back(stack, phone: OpenPage):
+    """Three people play with a script, and one of them stops answering; studies/tests/test_absences.py has the rest."""
+    clock = {"turn": 6, "extension": 0, "absence": 5, "on_timeout": "default", "others": "seats"}
+    launch(stack, "policy-default", human_seats=3, config={"players": 4, "runs": 4}, **clock)
+    arrivals = bring_to_lobby(stack, phone, "policy-default", 3)
+    for _path, page in arrivals:
+        expect_turn(page)
+    table = {stack.call("tests.meeting.role_of", path): (path, page) for path, page in arrivals}
 
-    @pytest.fixture
-    def seated(self, stack, phone: OpenPage) -> Callable[..., dict[str, tuple[str, Page]]]:
-        def launch_and_seat(slug: str, **fields: object) -> dict[str, tuple[str, Page]]:
-            clock = {"turn": 6, "extension": 0, "absence": 5}
-            launch(stack, slug, human_seats=3, config={"players": 4, "runs": 4}, **clock, **fields)
-            arrivals = bring_to_lobby(stack, phone, slug, 3)
-            for _path, page in arrivals:
-                expect_turn(page)
-            return {stack.call("tests.meeting.role_of", path): (path, page) for path, page in arrivals}
-
-        return launch_and_seat
-
-    @staticmethod
-    def play_round(seated: dict[str, tuple[str, Page]], number: int) -> None:
+    def play_round(number: int) -> None:
         """Let the first two people answer, which ends the round."""
         for role in ("p1", "p2"):
-            expect_turn(seated[role][1])
-            submit_number(seated[role][1], number)
+            expect_turn(table[role][1])
+            submit_number(table[role][1], number)
 
-    @pytest.mark.slow
-    def test_game_ends_and_the_others_are_paid(self, stack, seated):
-        table = seated("policy-end", on_timeout="end", average="2.00")
-        self.play_round(table, 10)
-        for role in ("p1", "p2"):
-            path, page = table[role]
-            expect(page.locator("#screen")).to_contain_text("The game was stopped", timeout=30_000)
-            page.get_by_role("button", name="Continue").click()
-            expect(page.get_by_role("heading", level=1)).to_have_text("Another player left")
-            assert stack.call("tests.meeting.pay_of", path) == {"base": "1.00", "bonus": "2.00"}
-        check_page(table["p1"][1], "another player left")
-
-    @pytest.mark.slow
-    def test_default_moves_until_the_person_is_back(self, stack, seated):
-        table = seated("policy-default", on_timeout="default", others="seats")
-        silent_page = table["p3"][1]
-        for number in (1, 2):
-            self.play_round(table, number)
-        expect(silent_page.get_by_text("Are you there?")).to_be_visible(timeout=30_000)
-        check_page(silent_page, "are you there")
-        expect(table["p1"][1].locator('[data-seat="p3"]')).to_have_attribute("data-note", "away")
-        silent_page.get_by_role("button", name="I'm back").click()
-        self.play_round(table, 3)
-        expect_turn(silent_page)
-        submit_number(silent_page, 33)
-        expect_turn(table["p1"][1])
-        assert stack.call("tests.meeting.movers", table["p3"][0], "p3")[-1] in (None, "clock")
-
-    @pytest.mark.slow
-    def test_agent_takes_the_seat_of_an_absent_person(self, stack, phone: OpenPage, seated):
-        table = seated("policy-agent", on_timeout="agent", stand_in="script:rational")
-        path, silent_page = table["p3"]
-        silent_page.close()
-        for number in (1, 2, 3, 4):
-            self.play_round(table, number)
-        expect(table["p1"][1].get_by_role("button", name="Continue")).to_be_visible()
-        assert stack.call("tests.meeting.movers", path, "p3") == ["script:rational"] * 4
-        returned_page = phone(path)
-        expect(returned_page.get_by_role("heading", level=1)).to_have_text("A program took your seat")
-        check_page(returned_page, "replaced")
+    path, silent_page = table["p3"]
+    for number in (1, 2):
+        play_round(number)
+    expect(silent_page.get_by_text("Are you there?")).to_be_visible(timeout=30_000)
+    check_page(silent_page, "are you there")
+    expect(table["p1"][1].locator('[data-seat="p3"]')).to_have_attribute("data-note", "away")
+    silent_page.get_by_role("button", name="I'm back").click()
+    play_round(3)
+    expect_turn(silent_page)
+    submit_number(silent_page, 33)
+    expect_turn(table["p1"][1])
+    assert stack.call("tests.meeting.movers", path, "p3")[-1] in (None, "clock")
 
 
 FIRST_RUN_ANSWER = '{"understanding": "low wins", "popular_answer": 30, "reason": "a guess", "answer": 20}'
@@ -503,10 +444,7 @@ def test_people_models_and_a_script_play_a_contest(stack, phone: OpenPage, tmp_p
         for page in pages.values():
             page.get_by_role("button", name="Continue").click()
             expect(page.get_by_role("heading", level=1)).to_contain_text("Thank you")
-    stack.manage("export_dataset", "arena", "--to", str(tmp_path / "arena"))
-    stack.manage("verify_dataset", str(tmp_path / "arena"))
-    with (tmp_path / "arena" / "matches.csv").open(newline="", encoding="utf-8") as file:
-        (row,) = csv.DictReader(file)
+    row = walking.exported_match(stack, "arena", tmp_path / "arena")
     assert (row["runs_played"], row["fouls"]) == ("6", "1")
 
 

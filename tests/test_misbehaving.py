@@ -88,7 +88,6 @@ def move_against(stack, standins: dict[str, str], game: str, kind: str, script: 
             "game": game,
             "seats": {configure(registry.get(game), {}).roles()[0]: "person", "*": f"{slug}:any"},
             "agents": {f"{slug}:any": kit.agent(f"{slug}:any", **SETTINGS, **fallback), **scripts},
-            "via": "codes",
         }
     )
     path = stack.reach_first_turn(slug)

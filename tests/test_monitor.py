@@ -27,9 +27,7 @@ def slug(stack: Any) -> str:
         {
             "slug": f"watched-{os.urandom(3).hex()}",
             "title": "Watched",
-            "game": "bargaining",
             "config": {"money": 1000.0, "rounds": 12},
-            "roles": ["alice"],
             "agents": {"script:fair": kit.agent("script:fair", delay=1)},  # without delay, it needs no worker
             "via": "open",
         }

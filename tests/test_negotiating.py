@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 from pathlib import Path
 
 import pytest
@@ -29,10 +28,8 @@ def enter_game(stack, page: Page, role: str, slug: str, **settings) -> str:
         "agents": "script:haggler",
         "quiz": True,
     }
-    stack.launch_study({"slug": slug, "via": "codes", **defaults, **settings})
-    walking.enter(page, f"{stack.url}/join/{slug}?code={stack.lab_code(slug)}")
-    walking.consent_and_name(page)
-    walking.read_instructions(page)
+    stack.launch_study({"slug": slug, **defaults, **settings})
+    walking.enter_game(stack, page, slug)
     return slug
 
 
@@ -49,11 +46,7 @@ def finish(stack, page: Page, slug: str, value: str, folder: Path) -> dict[str, 
     walking.press_continue(page)
     walking.answer_quiz(page, option=value)
     expect(page.get_by_role("heading", level=1)).to_contain_text("Thank you")
-    stack.manage("export_dataset", slug, "--to", str(folder))
-    stack.manage("verify_dataset", str(folder))
-    with (folder / "matches.csv").open(newline="", encoding="utf-8") as file:
-        (row,) = csv.DictReader(file)
-    return row
+    return walking.exported_match(stack, slug, folder)
 
 
 @pytest.mark.slow

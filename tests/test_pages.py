@@ -124,14 +124,8 @@ def study(stack) -> str:
 
 
 def bargaining(stack, slug: str, **fields) -> str:
-    defaults = {
-        "title": "Splitting money",
-        "game": "bargaining",
-        "roles": ["alice"],
-        "agents": "script:fair",
-        "quiz": True,
-    }
-    return stack.launch_study({"slug": slug, "via": "codes", "quota": 1000, **defaults, **fields})
+    defaults = {"title": "Splitting money", "agents": "script:fair", "quiz": True}
+    return stack.launch_study({"slug": slug, "quota": 1000, **defaults, **fields})
 
 
 @pytest.mark.parametrize("path", ["/p/forged/", "/join/nowhere", "/nothing/"])
@@ -277,7 +271,7 @@ def inspect_screens(stack, page: Page, inspector: Inspector, game: str, role: st
     has_quiz = bool(configure(registry.get(game), config).quiz(role))
     fields = {"game": game, "config": config, "roles": [role], "agents": "script:random", "quiz": has_quiz,
               "language": language}  # fmt: skip
-    stack.launch_study({"slug": slug, "title": game, "via": "codes", **fields})
+    stack.launch_study({"slug": slug, "title": game, **fields})
     path = stack.reach_first_turn(slug)
     page.goto(stack.url + path)
     inspector.inspect(page, f"{game}, {role}, beginning, {language}")

@@ -22,16 +22,7 @@ PATIENCE = 60
 @pytest.fixture
 def slug(stack: Any) -> str:
     """Launch a study without participants; return its short name."""
-    slug = stack.launch_study(
-        {
-            "slug": f"paid-{os.urandom(3).hex()}",
-            "title": "Paid",
-            "game": "bargaining",
-            "roles": ["alice"],
-            "agents": "script:fair",
-            "via": "codes",
-        }
-    )
+    slug = stack.launch_study({"slug": f"paid-{os.urandom(3).hex()}", "title": "Paid", "agents": "script:fair"})
     return str(slug)
 
 

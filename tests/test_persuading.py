@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 from pathlib import Path
 
 import pytest
@@ -25,13 +24,10 @@ def enter_game(stack, page: Page, role: str, slug: str, agent: str, **config) ->
         "amounts": "dollars",
         "roles": [role],
         "agents": agent,
-        "via": "codes",
         "quiz": True,
     }
     stack.launch_study({"slug": slug, "config": {**CONFIG, **config}, **defaults})
-    walking.enter(page, f"{stack.url}/join/{slug}?code={stack.lab_code(slug)}")
-    walking.consent_and_name(page)
-    walking.read_instructions(page)
+    walking.enter_game(stack, page, slug)
     return slug
 
 
@@ -41,11 +37,7 @@ def finish(stack, page: Page, slug: str, folder: Path) -> dict[str, str]:
     walking.press_continue(page)
     walking.answer_quiz(page, option="$100")
     expect(page.get_by_role("heading", level=1)).to_contain_text("Thank you")
-    stack.manage("export_dataset", slug, "--to", str(folder))
-    stack.manage("verify_dataset", str(folder))
-    with (folder / "matches.csv").open(newline="", encoding="utf-8") as file:
-        (row,) = csv.DictReader(file)
-    return row
+    return walking.exported_match(stack, slug, folder)
 
 
 def wait_for_round(page: Page, number: int) -> None:

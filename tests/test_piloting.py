@@ -12,7 +12,7 @@ PEOPLE, PATIENCE = 10, 240.0
 
 @pytest.mark.slow
 def test_pilot_continues_when_its_worker_is_killed(stack):
-    study = {"title": "Piloted", "game": "bargaining", "config": {"rounds": 12}, "roles": ["alice", "bob"]}
+    study = {"title": "Piloted", "config": {"rounds": 12}, "roles": ["alice", "bob"]}
     stack.launch_study({**study, "slug": "piloted", "agents": "script:haggler"})
     number = stack.call("tests.actions.begin_pilot", "piloted", PEOPLE)
     wait_until(stack, number, lambda progress: progress["ended"] >= 3)

@@ -89,11 +89,8 @@ def test_ten_people_play_a_program(stack, tmp_path):
         {
             "slug": "program-people",
             "title": "People and a program",
-            "game": "bargaining",
-            "roles": ["alice"],
             "agents": {"mine": agent, "fair": kit.agent("script:fair")},
             "seats": {"alice": "person", "bob": "mine"},
-            "via": "codes",
         }
     )
     with playing(stack.url, secret, EXAMPLE, socket=True):

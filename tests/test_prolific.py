@@ -40,8 +40,6 @@ def publish_study(stack, page: Page, standin: StandIn, *, slug: str, places: int
         {
             "slug": slug,
             "title": f"Sharing {slug}",
-            "game": "bargaining",
-            "roles": ["alice"],
             "quota": places,
             "via": "prolific",
             "quiz": True,

@@ -99,7 +99,7 @@ def test_pay_is_a_treatment():
         expected = {"low": "1.00", "high": "3.00"}[person.factors["stakes"]]
         owed = {row.reason: row.amount for row in LedgerRow.objects.filter(enrolment=person.enrolment)}
         assert owed == {"base": Decimal("1.00"), "bonus": Decimal(expected)}
-        assert f"${expected}" in person.text
+        assert f"${expected}" in person.seen[0][1] and f"${Decimal(expected) + 1}" in person.seen[-1][1]
     assert len(by_level(people, "stakes")) == 2
 
 
@@ -131,7 +131,8 @@ def test_three_games_in_balanced_order_with_groups_formed_once():
 
 def test_a_factor_within_participants():
     talk = {**TALK, "config": {"rounds": kit.varied("horizon", short=1, long=4)}}
-    block = {"stage": "block", "name": "games", "passes": "balanced", "of": [talk]}
+    told = {"stage": "page", "name": "told", "text": kit.varied("horizon", short="One round.", long="Four rounds.")}
+    block = {"stage": "block", "name": "games", "passes": "balanced", "of": [told, talk]}
     factors = {"horizon": {"levels": ["short", "long"], "within": "games"}}
     study = launched([block], factors=factors)
     people = arrivals(study, 4)
@@ -141,6 +142,8 @@ def test_a_factor_within_participants():
     for person in people:
         played = [step for step in person.enrolment.steps if step["kind"] == "match"]
         assert {step["where"]: step["config"]["rounds"] for step in played} == {"talk.short": 1, "talk.long": 4}
+        told_first = person.text.index("One round.") < person.text.index("Four rounds.")
+        assert told_first == (played[0]["config"]["rounds"] == 1)
 
 
 def test_screening_comes_before_the_draw():

@@ -1,19 +1,17 @@
-"""Treatments as people in different arms meet them in a browser, from the link to the last page.
+"""Two treatments as people in different arms meet them in a browser, from the link to the last page.
 
-`test_treatments.py` has the same treatments without a browser, with more people.
+`test_treatments.py` has these and all others without a browser, with more people.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
-from textwrap import dedent
 from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from plans.files import loads
 from studies.tests.kit import varied
 from tests import walking
 
@@ -81,15 +79,11 @@ def go_on(page: Page) -> None:
     page.locator('main button[type="submit"]').first.click()
 
 
-def offer_half(page: Page) -> None:
-    walking.offer(page, "50", "50", role="alice")
-
-
 def play(page: Page) -> None:
     """Read the rules, offer half and leave the result."""
     go_on(page)
     walking.expect_turn(page, "offer")
-    offer_half(page)
+    walking.offer(page, "50", "50", role="alice")
     walking.expect_over(page)
     walking.press_continue(page)
 
@@ -130,46 +124,6 @@ def test_a_text_and_a_question_differ_between_the_arms(stack, arrive: Arrive):
         given = stack.call("tests.actions.answers_in", path_of(stack, page))
         assert given == {"liked": "yes", **({"why": "Because I could."} if arm == "take" else {})}
     assert arms == set(WORDS)
-
-
-@pytest.mark.slow
-def test_the_opponent_differs_between_the_arms(stack, arrive: Arrive):
-    """A fair opponent takes half; a stubborn one refuses and asks for more."""
-    seats = {"alice": "person", "bob": {"by": "opponent"}}
-    factors = {"opponent": {"levels": ["fair", "stubborn"]}}
-    slug = launch(stack, "opponent", talk(config={"rounds": 2}, seats=seats), factors=factors)
-    ends = []
-    for page in (arrive(slug), arrive(slug)):
-        go_on(page)
-        walking.expect_turn(page, "offer")
-        offer_half(page)
-        expect(button(page, "Continue").or_(page.locator('button[name="decision"]').first)).to_be_visible()
-        refused = page.locator('button[name="decision"]').first.is_visible()
-        if refused:
-            walking.answer(page, "accept")
-            walking.expect_over(page)
-        ends.append((refused, stack.call("tests.actions.seat_labels", path_of(stack, page))["bob"]))
-        assert "stubborn" not in page.content()
-        walking.press_continue(page)
-        expect_end(page)
-    assert sorted(ends) == [(False, "fair"), (True, "stubborn")]
-
-
-@pytest.mark.slow
-def test_the_pay_differs_between_the_arms(stack, arrive: Arrive):
-    bonus = {"rule": "fixed", "average": varied("stakes", low="1.00", high="3.00")}
-    slug = launch(
-        stack, "stakes", talk(), factors={"stakes": {"levels": ["low", "high"]}}, pay={"base": "0.50", "bonus": bonus}
-    )  # fmt: skip
-    paid = set()
-    for page in (arrive(slug), arrive(slug)):
-        (promised,) = (amount for amount in ("$1.00", "$3.00") if f"bonus of {amount}" in main(page))
-        play(page)
-        expect_end(page)
-        expect(page.get_by_role("main")).to_contain_text({"$1.00": "$1.50", "$3.00": "$3.50"}[promised])
-        assert "stakes" not in page.content()
-        paid.add(promised)
-    assert paid == {"$1.00", "$3.00"}
 
 
 @pytest.mark.slow
@@ -216,78 +170,3 @@ def take_part(page: Page) -> None:
     elif (begin := page.locator('main form:not(.move) button[type="submit"].primary:visible')).count():
         begin.first.click()
     page.wait_for_timeout(200)
-
-
-@pytest.mark.slow
-def test_everyone_meets_both_levels_within_a_block(stack, arrive: Arrive):
-    lengths = {"short": "There is one round.", "long": "There are two rounds."}
-    told = {"stage": "page", "name": "told", "title": "The next game", "text": varied("horizon", **lengths)}
-    game = talk(config={"rounds": varied("horizon", short=1, long=2)})
-    block = {"stage": "block", "name": "games", "passes": "balanced", "of": [told, game]}
-    slug = launch(stack, "within", block, factors={"horizon": {"levels": list(lengths), "within": "games"}})
-    orders = []
-    for page in (arrive(slug), arrive(slug)):
-        seen = []
-        for _pass in lengths:
-            heading(page, "The next game")
-            seen += [level for level, text in lengths.items() if text in main(page)]
-            go_on(page)
-            play(page)
-        expect_end(page)
-        orders.append(tuple(seen))
-    assert sorted(orders) == [("long", "short"), ("short", "long")]
-
-
-@pytest.mark.slow
-def test_who_is_screened_out_was_never_assigned(stack, arrive: Arrive):
-    age = {"name": "age", "kind": "number", "text": "How old are you?", "min": 1, "max": 120, "ends_if": "age < 18"}
-    screen = {"stage": "questions", "name": "screen", "title": "About you", "items": [age]}
-    slug = launch(stack, "screened", screen, OPENING, talk(), **WORDING)
-    for years in ("12", "44"):
-        page = arrive(slug)
-        heading(page, "About you")
-        assert stack.call("tests.actions.factors_of", path_of(stack, page)) is None
-        page.get_by_label("How old are you?").fill(years)
-        go_on(page)
-        if years == "12":
-            heading(page, "You can't take part in this study")
-            assert stack.call("tests.actions.factors_of", path_of(stack, page)) is None
-        else:
-            heading(page, "Before you start")
-            drawn = stack.call("tests.actions.factors_of", path_of(stack, page))
-            assert WORDS[drawn["wording"]] in main(page)
-
-
-@pytest.mark.slow
-def test_levels_called_on_and_off(stack, arrive: Arrive):
-    text = """
-        format: parley-study
-        version: 1
-        title: Talk or not
-        factors: {talking: {levels: [on, off]}}
-        agents: {fair: {script: fair}}
-        journey:
-          - {stage: consent}
-          - {stage: page, name: opening, title: Before you start,
-             text: {by: talking, values: {on: You may talk., off: You play in silence.}}}
-          - stage: game
-            name: play
-            game: bargaining
-            config: {messages_allowed: {by: talking, values: {on: true, off: false}}, rounds: 1, money: 100}
-            seats: {alice: person, bob: fair}
-            code_word: null
-          - {stage: debriefing, text: It was about words.}
-        entry: {via: open}
-    """
-    slug = stack.launch_study({"slug": "talking", "plan": loads(dedent(text))})
-    arms = set()
-    for page in (arrive(slug), arrive(slug)):
-        heading(page, "Before you start")
-        arm = "on" if "You may talk." in main(page) else "off"
-        assert ("You play in silence." in main(page)) == (arm == "off")
-        go_on(page)
-        go_on(page)
-        walking.expect_turn(page, "offer")
-        expect(page.locator('textarea[name="message"]')).to_have_count(1 if arm == "on" else 0)
-        arms.add(arm)
-    assert arms == {"on", "off"}

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import csv
 import re
+from pathlib import Path
+from typing import Any
 
 from playwright.sync_api import Page, expect
 
@@ -22,6 +25,22 @@ def consent_and_name(page: Page, name: str = "Robin") -> None:
     page.locator('main button[type="submit"]').click()
     page.locator('input[name="name"]').fill(name)
     page.locator('main button[type="submit"]').click()
+
+
+def enter_game(stack: Any, page: Page, slug: str, name: str = "Robin") -> None:
+    """Go from a personal link to the game."""
+    enter(page, f"{stack.url}/join/{slug}?code={stack.lab_code(slug)}")
+    consent_and_name(page, name)
+    read_instructions(page)
+
+
+def exported_match(stack: Any, slug: str, folder: Path) -> dict[str, str]:
+    """Export and verify the study's dataset; return the row of its only match."""
+    stack.manage("export_dataset", slug, "--to", str(folder))
+    stack.manage("verify_dataset", str(folder))
+    with (folder / "matches.csv").open(newline="", encoding="utf-8") as file:
+        (row,) = csv.DictReader(file)
+    return row
 
 
 def hidden_code_word(page: Page) -> str:

@@ -13,9 +13,8 @@ from exports.dataset import export
 from exports.verify import verify
 from helping import services
 from helping.models import Message
-from llm_agents.standins import OpenAIStandIn
 from studies.models import Study
-from studies.tests.kit import use_standin
+from studies.tests.kit import answering
 from tests.visitors import Visitor, arrived_participant, launched_study
 
 pytestmark = pytest.mark.django_db
@@ -68,8 +67,7 @@ def test_erasing_a_participant_erases_both_sides():
 @pytest.mark.services
 @pytest.mark.django_db(transaction=True)
 def test_no_model_reads_them(monkeypatch, as_worker):
-    with OpenAIStandIn(['{"decision": "accept"}']) as service:
-        use_standin(monkeypatch, service)
+    with answering(monkeypatch, ['{"decision": "accept"}']) as service:
         visitor = Visitor(arrived_participant(launched_study(agents="openai:m"))).walk_to("match")
         wrote_to_each_other(visitor)
         visitor.move(alice_gain="5000", bob_gain="5000")

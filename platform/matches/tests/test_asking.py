@@ -18,7 +18,7 @@ from matches.writers import Writers
 from opponents.endpoints import MEMORY, Memory, refresh_if_old
 from opponents.models import Call, Endpoint
 from plans.asking import AgentSettings
-from studies.tests.kit import use_standin
+from studies.tests.kit import answering
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("as_worker")]
 ACCEPT = '{"decision": "accept"}'
@@ -34,8 +34,7 @@ def match_with(model: str, **settings) -> Match:
 
 
 def test_only_the_played_call_is_marked_as_played(monkeypatch):
-    with OpenAIStandIn([ACCEPT, ACCEPT]) as standin:
-        use_standin(monkeypatch, standin)
+    with answering(monkeypatch, [ACCEPT, ACCEPT]):
         match = match_with("openai:stand-in")
         agent = match.agents()["bob"]
         # A worker that is killed after storing its call and before moving.
@@ -49,8 +48,7 @@ def test_only_the_played_call_is_marked_as_played(monkeypatch):
 
 
 def test_model_with_a_sealed_move_is_not_asked_again(monkeypatch):
-    with OpenAIStandIn(['{"answer": 20}']) as standin:
-        use_standin(monkeypatch, standin)
+    with answering(monkeypatch, ['{"answer": 20}']) as standin:
         waits = services.Player(agent="script:rational", delay=1000)
         players = {"p1": "openai:stand-in", "p2": waits, "p3": waits}
         match = opened(players, game="beauty_contest", config={"players": 3})
@@ -76,8 +74,7 @@ def test_an_endpoint_made_a_moment_ago_answers_its_first_turn(monkeypatch):
 @pytest.mark.slow
 def test_a_briefly_unavailable_model_ends_no_match(monkeypatch):
     failures = [Failure(503)] * 3
-    with OpenAIStandIn([*failures, ACCEPT]) as standin:
-        use_standin(monkeypatch, standin)
+    with answering(monkeypatch, [*failures, ACCEPT]):
         match = match_with("openai:stand-in", retries=0)
         agents.answer_turn(match_uid=match.uid, role="bob", answering=2)
     match.refresh_from_db()
@@ -95,8 +92,7 @@ def test_a_decided_move_is_saved_when_the_database_returns(monkeypatch):
             raise OperationalError("the server closed the connection unexpectedly")
         return submit_move(**keywords)
 
-    with OpenAIStandIn([ACCEPT]) as standin:
-        use_standin(monkeypatch, standin)
+    with answering(monkeypatch, [ACCEPT]):
         match = match_with("openai:stand-in")
         monkeypatch.setattr(services, "submit_move", refuse)
         future = agents.begin_turn(match_uid=match.uid, role="bob", answering=2)

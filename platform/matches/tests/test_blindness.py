@@ -19,9 +19,9 @@ from games.play import Play, configure, script_move
 from llm_agents.standins import KEY, OpenAIStandIn
 from matches import agents, announce, channels, screens, services
 from matches.pacing import LONGEST, SHORTEST
+from matches.tests.kit import participant
 from opponents.agents import Agent
 from participants.models import Enrolment
-from participants.services import expiry_after
 from participants.states import State
 from plans.asking import AgentSettings
 
@@ -129,9 +129,7 @@ class Table:
 
 
 def _person(role: str) -> Enrolment:
-    return Enrolment.objects.create(
-        steps=[{"kind": "match"}], expires_at=expiry_after(60), state=State.PLAYING, display_name=f"Kim {role}"
-    )
+    return participant(display_name=f"Kim {role}")
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ from opponents.models import Call
 from participants.models import Enrolment
 from participants.states import State
 from plans.asking import AgentSettings
-from studies.tests.kit import use_standin
+from studies.tests.kit import answering, use_standin
 
 pytestmark = [pytest.mark.services, pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("as_worker")]
 QUICK = {"call_seconds": 1.0, "limit_seconds": 4.5, "retries": 1, "tries_after_first": 1}
@@ -55,8 +55,7 @@ def answer_open_turn(match: Match) -> Match:
 
 @pytest.mark.parametrize("answers", MISBEHAVIOURS.values(), ids=MISBEHAVIOURS)
 def test_without_a_fallback_the_game_ends_with_pay(monkeypatch, answers):
-    with OpenAIStandIn(answers) as standin:
-        use_standin(monkeypatch, standin)
+    with answering(monkeypatch, answers):
         match = answer_open_turn(waiting())
     assert (match.status, match.ending) == (Match.Status.ABANDONED, State.OPPONENT_FAILED)
     assert Enrolment.objects.get().state == State.OPPONENT_FAILED
@@ -67,8 +66,7 @@ def test_without_a_fallback_the_game_ends_with_pay(monkeypatch, answers):
 
 @pytest.mark.parametrize("answers", MISBEHAVIOURS.values(), ids=MISBEHAVIOURS)
 def test_a_fallback_script_moves_and_is_flagged(monkeypatch, answers):
-    with OpenAIStandIn(answers) as standin:
-        use_standin(monkeypatch, standin)
+    with answering(monkeypatch, answers):
         match = answer_open_turn(waiting(script="fair"))
     assert match.status == Match.Status.LIVE
     moves = [event.data for event in match.log() if event.kind == "move" and event.data["role"] == "bob"]
@@ -87,8 +85,7 @@ def test_a_fallback_model_moves_and_is_flagged(monkeypatch, answers):
 
 
 def test_every_refused_try_is_stored_with_its_error(monkeypatch):
-    with OpenAIStandIn(["Well…", '{"decision": "maybe"}', ACCEPT]) as standin:
-        use_standin(monkeypatch, standin)
+    with answering(monkeypatch, ["Well…", '{"decision": "maybe"}', ACCEPT]) as standin:
         match = answer_open_turn(waiting(tries_after_first=2))
     assert match.status == Match.Status.FINISHED
     problems = [call.record["problem"] for call in Call.objects.order_by("pk")]
@@ -97,8 +94,7 @@ def test_every_refused_try_is_stored_with_its_error(monkeypatch):
 
 
 def test_a_busy_endpoint_is_retried(monkeypatch):
-    with OpenAIStandIn([Failure(429), ACCEPT]) as standin:
-        use_standin(monkeypatch, standin)
+    with answering(monkeypatch, [Failure(429), ACCEPT]):
         match = answer_open_turn(waiting())
     assert match.status == Match.Status.FINISHED
     assert [call.record["attempt"] for call in Call.objects.order_by("pk")] == [1, 2]
@@ -107,8 +103,7 @@ def test_a_busy_endpoint_is_retried(monkeypatch):
 def test_a_model_is_shown_its_own_earlier_answers(monkeypatch):
     first_answer = 'Hm. {"decision": "reject"} That is my answer.'
     offer = json.dumps({"alice_gain": 5000, "bob_gain": 5000})
-    with OpenAIStandIn([first_answer, offer]) as standin:
-        use_standin(monkeypatch, standin)
+    with answering(monkeypatch, [first_answer, offer]) as standin:
         match = answer_open_turn(answer_open_turn(waiting()))
     assert match.status == Match.Status.LIVE
     texts = [message["content"] for message in standin.requests[-1]["messages"] if message["role"] == "assistant"]
@@ -117,8 +112,7 @@ def test_a_model_is_shown_its_own_earlier_answers(monkeypatch):
 
 @pytest.mark.parametrize(("answers", "by"), [("No move.", "script:fair"), (Failure(500), "script:fair:away")])
 def test_script_moves_without_an_answer_are_not_data(monkeypatch, answers, by):
-    with OpenAIStandIn([answers]) as standin:
-        use_standin(monkeypatch, standin)
+    with answering(monkeypatch, [answers]):
         match = answer_open_turn(waiting(script="fair", script_counts=True))
     assert next(event.data["by"] for event in match.log() if event.data.get("role") == "bob") == by
     assert (by in counted_movers(match.agents().values())) == (answers == "No move.")
@@ -142,8 +136,7 @@ def test_reaching_a_cap_stops_only_new_calls(monkeypatch, settings, cap, script)
     """The fallbacks then take over: the script moves, or the game ends with pay."""
     settings.SPEND_CAP_PER_DAY = "1" if cap == "day" else ""
     offer = json.dumps({"alice_gain": 5000, "bob_gain": 5000})
-    with OpenAIStandIn(['{"decision": "reject"}', offer]) as standin:
-        use_standin(monkeypatch, standin)
+    with answering(monkeypatch, ['{"decision": "reject"}', offer]) as standin:
         match = waiting(script=script, **({} if cap == "day" else {cap: 1.0}))
         Match.objects.filter(pk=match.pk).update(budget_of="study:one")
         match = answer_open_turn(match)
@@ -161,8 +154,7 @@ def test_reaching_a_cap_stops_only_new_calls(monkeypatch, settings, cap, script)
 
 
 def test_a_matchs_calls_are_charged_to_its_study(monkeypatch):
-    with OpenAIStandIn([ACCEPT]) as standin:
-        use_standin(monkeypatch, standin)
+    with answering(monkeypatch, [ACCEPT]):
         match = waiting()
         Match.objects.filter(pk=match.pk).update(budget_of="study:one")
         answer_open_turn(match)

@@ -22,7 +22,7 @@ from opponents.agents import Agent
 from opponents.models import Call
 from opponents.services import records_of
 from plans.asking import AgentSettings
-from studies.tests.kit import use_standin
+from studies.tests.kit import answering, use_standin
 
 pytestmark = [pytest.mark.services, pytest.mark.django_db(transaction=True)]
 LOOK_UP = Calls((("get_yields", "{}"), ("get_period_number", "{}")))
@@ -74,8 +74,7 @@ def test_a_match_is_played_and_every_call_stored_once(monkeypatch, standin, agen
 
 
 def test_replay_detects_a_tool_with_a_different_result(monkeypatch):
-    with OpenAIStandIn([LOOK_UP, PUMP]) as service:
-        use_standin(monkeypatch, service)
+    with answering(monkeypatch, [LOOK_UP, PUMP]):
         match = answer_open_turn(open_well(periods=1))
     call = Call.objects.order_by("pk").first()
     call.record["tools"][0]["result"] = "[7]"
@@ -87,16 +86,14 @@ def test_replay_detects_a_tool_with_a_different_result(monkeypatch):
 def test_a_cap_applies_between_two_calls_of_a_turn(monkeypatch):
     prices = PriceList({"openai:m": Price(input=0, output=1_000_000)})
     monkeypatch.setattr(agents, "current_prices", lambda: prices)
-    with OpenAIStandIn([LOOK_UP, LOOK_UP, LOOK_UP, PUMP], tokens=(0, 1)) as service:
-        use_standin(monkeypatch, service)
+    with answering(monkeypatch, [LOOK_UP, LOOK_UP, LOOK_UP, PUMP], tokens=(0, 1)):
         match = answer_open_turn(open_well(cap_match=17.5, max_tokens=16, script="cautious"))
     assert Call.objects.count() == 2
     assert match.events.get(kind="move").data["by"] == "script:cautious"
 
 
 def test_agent_that_never_submits_is_replaced(monkeypatch):
-    with OpenAIStandIn([NOTE, LOOK_UP, LOOK_UP, LOOK_UP, LOOK_UP, LOOK_UP]) as service:
-        use_standin(monkeypatch, service)
+    with answering(monkeypatch, [NOTE, LOOK_UP, LOOK_UP, LOOK_UP, LOOK_UP, LOOK_UP]):
         match = answer_open_turn(open_well(calls=3, restarts=1, script="cautious"))
     assert Call.objects.count() == 6
     note, move = match.events.filter(kind="move").order_by("number")
@@ -108,8 +105,7 @@ def test_agent_that_never_submits_is_replaced(monkeypatch):
 
 def test_dead_worker_leaves_its_notes_and_calls(monkeypatch):
     """The next worker restarts the turn: there is one note, and one move."""
-    with OpenAIStandIn([LOOK_UP, NOTE, Hang(30), LOOK_UP, PUMP]) as service:
-        use_standin(monkeypatch, service)
+    with answering(monkeypatch, [LOOK_UP, NOTE, Hang(30), LOOK_UP, PUMP]) as service:
         match = open_well(periods=1)
         first_answering = match.open_turns()["keeper"].answering
         future = agents.begin_turn(match_uid=match.uid, role="keeper", answering=first_answering)
@@ -125,8 +121,7 @@ def test_dead_worker_leaves_its_notes_and_calls(monkeypatch):
 
 
 def test_no_other_worker_takes_a_turn_renumbered_by_a_note(monkeypatch):
-    with OpenAIStandIn([NOTE, Slow(2.0, PUMP)]) as service:
-        use_standin(monkeypatch, service)
+    with answering(monkeypatch, [NOTE, Slow(2.0, PUMP)]):
         match = open_well(periods=1)
         first_answering = match.open_turns()["keeper"].answering
         future = agents.begin_turn(match_uid=match.uid, role="keeper", answering=first_answering)
@@ -145,8 +140,7 @@ def test_an_endpoint_without_tools_is_asked_in_plain_json(monkeypatch):
         json.dumps({"tool": "pump", "arguments": {"amount": 1}}),
     ]
     refusal = Failure(400, "Unrecognized request argument supplied: tools", None)
-    with OpenAIStandIn([refusal, *plain_answers]) as service:
-        use_standin(monkeypatch, service)
+    with answering(monkeypatch, [refusal, *plain_answers]):
         match = answer_open_turn(open_well(agent="openai:no-tools", periods=1))
     assert match.status == Match.Status.FINISHED
     assert "NoTools" in Call.objects.order_by("pk").first().record["error"]
@@ -164,8 +158,7 @@ def test_setup_page_warns_of_missing_tools(monkeypatch):
 
 def test_what_a_turn_reads_does_not_grow_with_the_match(monkeypatch):
     """Neither the log nor earlier answers are read: the last turn's record is as small as the first's."""
-    with OpenAIStandIn(lambda request: PUMP) as service:
-        use_standin(monkeypatch, service)
+    with answering(monkeypatch, lambda request: PUMP):
         match = open_well(periods=12)
         for _period in range(11):
             match = answer_open_turn(match)

@@ -33,7 +33,7 @@ async def waiting(alice: Any, match: Match) -> None:
     assert frame["awaits"] == {"bob": 2}
 
 
-async def test_a_waiting_page_gets_the_draft_and_its_end():
+async def test_a_waiting_page_gets_the_draft_and_its_end_and_no_other():
     person, match = await in_other_thread(new_match)
     async with page(person) as alice:
         await waiting(alice, match)
@@ -43,16 +43,12 @@ async def test_a_waiting_page_gets_the_draft_and_its_end():
         assert (await alice.next())["text"] == "<b>Hello you"
         draft.retract()
         assert (await alice.next())["text"] is None
-
-
-async def test_a_draft_of_a_finished_answer_is_dropped():
-    person, match = await in_other_thread(new_match)
-    async with page(person) as alice:
-        await waiting(alice, match)
+        Draft(match.pk, "bob", 2, people=["carol"]).add('{"message": "psst"')
+        assert await alice.quiet(), "a draft for other roles is not sent"
         await answered_by_agent(match, 2)
         assert (await alice.frame())["awaits"] == {}
         drafted(match, "late")
-        assert await alice.quiet()
+        assert await alice.quiet(), "a draft of a finished answer is dropped"
 
 
 async def test_a_role_that_is_asked_sees_no_draft():
@@ -81,14 +77,6 @@ async def test_a_draft_is_preceded_by_its_frame():
         assert await alice.quiet()
 
 
-async def test_a_draft_for_other_roles_is_not_sent():
-    person, match = await in_other_thread(new_match)
-    async with page(person) as alice:
-        await waiting(alice, match)
-        Draft(match.pk, "bob", 2, people=["carol"]).add('{"message": "psst"')
-        assert await alice.quiet()
-
-
 def frame_while_waiting(*, timed: bool = True, **settings: Any) -> dict[str, Any]:
     """Return alice's frame half a minute after her offer to a model."""
     _person, match = new_match()
@@ -112,16 +100,12 @@ def test_the_limit_in_minutes_and_its_consequence_are_shown():
         assert f"Bob is thinking. If there is no answer {ending}" in frame["html"]
 
 
-def test_a_fallback_script_is_announced():
+def test_a_fallback_script_is_announced_and_nothing_without_a_limit():
     html = frame_while_waiting(limit_seconds=30, script="fair")["html"]
     assert "within 1 minute, a simple program answers instead, and the game continues." in html
     assert "minutes" not in html.replace("data-minutes", "")
-
-
-def test_without_a_limit_nothing_is_announced():
     html = frame_while_waiting(timed=False)["html"]
-    assert "data-next" not in html
-    assert "Please wait" in html
+    assert "data-next" not in html and "Please wait" in html
 
 
 def test_a_draft_has_a_place_if_a_model_may_write_text():

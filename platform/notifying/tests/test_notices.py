@@ -88,6 +88,12 @@ def later(minutes: float) -> None:
         Recipient.objects.filter(pk=one.pk).update(next_at=one.next_at - timedelta(minutes=minutes))
 
 
+def tell(study: Study) -> None:
+    """Record that a model does not respond, long enough ago to be told."""
+    record(study, [Found(Kind.MODEL, "openai")])
+    later(2)
+
+
 def kinds_found(study: Study) -> list[tuple[str, str]]:
     return [(one.kind, one.subject) for one in finding.alerts_of(study)]
 
@@ -200,8 +206,7 @@ class TestMail:
 
     def test_next_mail_keeps_its_distance(self, study, mailbox):
         telling(study)
-        record(study, [Found(Kind.MODEL, "openai")])
-        later(2)
+        tell(study)
         sending.send_due()
         record(study, [Found(Kind.QUESTION, "", {"number": 1})])
         later(5)
@@ -230,8 +235,7 @@ class TestMail:
     def test_refused_address_says_so_where_it_was_set_and_gets_no_more(self, study, mailbox, client):
         mailbox.replies["gone@example.org"] = "550 5.1.1 no such <b>user</b>"
         recipient = telling(study, "gone@example.org")
-        record(study, [Found(Kind.MODEL, "openai")])
-        later(2)
+        tell(study)
         assert sending.send_due() == 0
         user = User.objects.create_user("ed", is_staff=True)
         give(study, user=user, role=Role.EDITOR, by=None)
@@ -253,8 +257,7 @@ class TestMail:
         else:
             mailbox.replies["rosa@example.org"] = reply
         recipient = telling(study)
-        record(study, [Found(Kind.MODEL, "openai")])
-        later(2)
+        tell(study)
         sending.send_due()
         recipient.refresh_from_db()
         assert recipient.problem and recipient.next_at > timezone.now() + timedelta(seconds=50)
@@ -271,8 +274,7 @@ class TestMail:
 
     def test_two_workers_send_a_notice_once(self, study, mailbox, monkeypatch):
         telling(study)
-        record(study, [Found(Kind.MODEL, "openai")])
-        later(2)
+        tell(study)
         mail = sending._mail
 
         def mail_while_another_worker_looks(*arguments) -> None:
@@ -284,8 +286,7 @@ class TestMail:
 
     def test_worker_that_is_killed_while_sending_leaves_the_notice_to_another(self, study, mailbox, monkeypatch):
         telling(study)
-        record(study, [Found(Kind.MODEL, "openai")])
-        later(2)
+        tell(study)
         with monkeypatch.context() as killed:
             killed.setattr(sending, "_mail", Mock(side_effect=SystemExit))
             with pytest.raises(SystemExit):
@@ -321,8 +322,7 @@ class TestWebhook:
     def test_failed_request_is_repeated_with_the_same_identifier(self, study, webhook):
         webhook.status = 500
         recipient = telling(study, webhook.url)
-        record(study, [Found(Kind.MODEL, "openai")])
-        later(2)
+        tell(study)
         assert sending.send_due() == 0
         recipient.refresh_from_db()
         assert recipient.problem == "The webhook responded with status 500."
@@ -335,8 +335,7 @@ class TestWebhook:
     def test_private_network_is_refused(self, study, settings):
         settings.LOCAL_HOSTS = []
         recipient = telling(study, "https://10.0.0.1/hook")
-        record(study, [Found(Kind.MODEL, "openai")])
-        later(2)
+        tell(study)
         sending.send_due()
         recipient.refresh_from_db()
         assert "private network" in recipient.problem

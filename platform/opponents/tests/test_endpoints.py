@@ -40,16 +40,12 @@ def test_agents_find_an_endpoint_after_reading():
     assert found_endpoint.secret() is None
 
 
-def test_endpoint_replaces_the_preset_of_the_same_name():
+def test_endpoint_replaces_the_preset_of_the_same_name_and_a_disabled_one_refuses_calls():
     create_endpoint(name="openai", base_url="https://proxy.example/v1")
+    create_endpoint(name="ollama", enabled=False)
     MEMORY.read()
     assert endpoint("openai").address == "https://proxy.example/v1"
     assert endpoint("anthropic") is PRESETS["anthropic"]
-
-
-def test_disabled_endpoint_refuses_calls():
-    create_endpoint(name="ollama", enabled=False)
-    MEMORY.read()
     assert endpoint_exists("ollama")
     with pytest.raises(NotConfigured, match="disabled"):
         endpoint("ollama").secret()

@@ -11,7 +11,6 @@ from django.utils import timezone
 
 from checks.models import Verdict
 from exports.dataset import export
-from llm_agents.standins import OpenAIStandIn
 from matches.models import Match
 from opponents.models import Call
 from participants.models import Enrolment
@@ -26,7 +25,7 @@ from studies import journeys
 from studies.costs import costs_of
 from studies.launching import launch
 from studies.models import Placement, Study, Version
-from studies.tests.kit import agent, new_study, use_standin
+from studies.tests.kit import agent, answering, new_study
 from tests.visitors import arrived_participant, launched_study
 
 pytestmark = [pytest.mark.services, pytest.mark.django_db(transaction=True)]
@@ -61,7 +60,7 @@ def record_call(match: Match, pilot: Pilot, **fields) -> Call:
 
 class TestPilotedPath:
     def test_draft_runs_from_consent_to_the_last_page(self):
-        pilot = run_pilot(draft(), people=4)
+        pilot = run_pilot(draft(), people=2)
         assert pilot.status == Pilot.Status.DONE
         for walker in walkers(pilot):
             assert (walker.status, walker.problem, walker.enrolment.state) == (Status.ARRIVED, "", State.COMPLETED)
@@ -252,8 +251,8 @@ class TestGroups:
 class TestNoTraces:
     def test_pilots_leave_no_place_payment_version_or_data(self, tmp_path):
         study = launched_study(quota=1, roles=["alice"])
-        pilot = run_pilot(study, people=3)
-        assert report(pilot).completed == 3
+        pilot = run_pilot(study, people=2)
+        assert report(pilot).completed == 2
         assert not LedgerRow.objects.exists()
         assert not Placement.objects.exists()
         assert Version.objects.count() == 1
@@ -404,8 +403,7 @@ class TestModels:
 
     @pytest.fixture
     def standin(self, monkeypatch):
-        with OpenAIStandIn(['{"decision": "accept"}']) as serving:
-            use_standin(monkeypatch, serving)
+        with answering(monkeypatch, ['{"decision": "accept"}']) as serving:
             yield serving
 
     def test_model_opponents_calls_are_charged_to_the_pilot(self, standin):
@@ -432,8 +430,7 @@ class TestModels:
         assert "“openai:gpt-4o-mini”, which plays for the participants, made no move" in problem
 
     def test_failing_opponent_leads_to_its_ending(self, monkeypatch):
-        with OpenAIStandIn(["Well…"]) as serving:
-            use_standin(monkeypatch, serving)
+        with answering(monkeypatch, ["Well…"]):
             pilot = run_pilot(draft(roles=["alice"], agents="openai:gpt-4o-mini"), people=1)
         figures = report(pilot)
         assert [state for state, _label, _count in figures.endings] == [State.OPPONENT_FAILED]

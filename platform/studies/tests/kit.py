@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from copy import deepcopy
 from datetime import timedelta
 from decimal import Decimal
@@ -19,6 +20,7 @@ from django.utils import timezone
 
 from games import registry
 from games.play import configure
+from llm_agents.standins import OpenAIStandIn
 from matches import services as matches
 from matches.models import Match
 from pages.files import store
@@ -344,3 +346,11 @@ def use_standin(monkeypatch: pytest.MonkeyPatch, *standins: Any) -> None:
     for standin in standins:
         for name, value in standin.environment.items():
             monkeypatch.setenv(name, value)
+
+
+@contextmanager
+def answering(monkeypatch: pytest.MonkeyPatch, answers: Any, **options: Any) -> Iterator[OpenAIStandIn]:
+    """Let models of OpenAI be called at a stand-in server that gives these answers."""
+    with OpenAIStandIn(answers, **options) as standin:
+        use_standin(monkeypatch, standin)
+        yield standin

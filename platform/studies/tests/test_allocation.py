@@ -55,13 +55,6 @@ class TestCells:
             placed_participant(study, f"w{i}")
         assert held_by_role() == {"alice": 3, "bob": 6}
 
-    def test_full_study_admits_no_one(self):
-        study = study_with_both_roles(quota=1)
-        consented_participant(study, "w1"), consented_participant(study, "w2")
-        with pytest.raises(Full):
-            arrived_participant(study, "w3")
-        assert Enrolment.objects.count() == 2
-
     def test_link_that_names_a_role_leads_to_a_cell_of_it(self):
         study = study_with_both_roles()
         placement = enrol(study, Arrival("otree", worker="w", proof="w", role="bob")).placement

@@ -82,13 +82,13 @@ def test_unlaunched_draft_has_the_same_page():
 
 
 def test_full_study_says_a_place_may_become_free():
-    study = launched_study(quota=1)
-    consented_participant(study)
+    study = launched_study(roles=["alice", "bob"], quota=1)
+    consented_participant(study, "w1"), consented_participant(study, "w2")
     response = follow_link(Study.Entry.CODES)
     assert response.status_code == 403
     assert "places are taken" in heading_of(response)
     assert "try again later" in text_of(response)
-    assert Enrolment.objects.count() == 1
+    assert Enrolment.objects.count() == 2
 
 
 def test_participants_continue_when_the_study_is_paused_or_full():

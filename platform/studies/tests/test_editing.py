@@ -207,13 +207,6 @@ def test_a_study_of_a_game_begins_with_one_click(client, boss):
     assert client.post(page("begin", "chess")).status_code == 404
 
 
-def test_copies_have_the_images_and_deleted_studies_leave_none(boss):
-    study = with_image()
-    copied = copy(study, by=boss)
-    study.delete()
-    assert [(file.study, file.name) for file in Media.objects.all()] == [(copied.slug, "dot.png")]
-
-
 def test_copies_have_the_plan_and_a_name_of_their_own(boss):
     study = launched(slug="splitting", title="Splitting")
     copied = copy(study, by=boss)

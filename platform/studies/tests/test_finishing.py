@@ -45,12 +45,15 @@ FULL_PAY = {"base": "1.00", "bonus": "1.00"}
 
 
 class TestLastMove:
-    def test_completes_and_pays_in_full_without_a_click(self):
+    def test_completes_and_pays_in_full_without_a_click_for_good(self):
         visitor = player(**LAST_STEP)
         assert visitor.now().state == State.COMPLETED
         assert owed(visitor) == FULL_PAY
         assert Placement.objects.get().released_at is None
         assert all(visit.answered_at for visit in visitor.now().visits)
+        expire(visitor)
+        visitor.client.post(f"{visitor.url}leave/")
+        assert visitor.now().state == State.COMPLETED and owed(visitor) == FULL_PAY
 
     def test_the_result_stays_until_continue_and_its_page_keeps_its_seat(self):
         visitor = player(**LAST_STEP)
@@ -62,21 +65,11 @@ class TestLastMove:
         assert heading_of(visitor.see()) == ENDINGS[State.COMPLETED].title
         assert "$2.00" in text_of(visitor.see()) and "stay unanswered" not in text_of(visitor.see())
 
-    def test_later_expiry_and_leaving_change_nothing(self):
-        visitor = player(**LAST_STEP)
-        expire(visitor)
-        visitor.client.post(f"{visitor.url}leave/")
-        assert visitor.now().state == State.COMPLETED and owed(visitor) == FULL_PAY
-
-    def test_a_match_without_result_completes_nobody(self):
+    def test_a_match_without_result_completes_nobody_and_the_seat_is_gone(self):
         visitor = Visitor(arrived_participant(launched_study(**LAST_STEP))).walk_to("match")
         Match.objects.update(status=Match.Status.ABANDONED)
         expire(visitor)
         assert visitor.now().state == State.DROPPED_OUT and not owed(visitor)
-
-    def test_seat_of_someone_who_dropped_out_is_gone(self):
-        visitor = Visitor(arrived_participant(launched_study(**LAST_STEP))).walk_to("match")
-        expire(visitor)
         assert not heard(visitor.match().seats.get(role="alice"))
 
 

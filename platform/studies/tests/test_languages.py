@@ -11,7 +11,6 @@ from django.utils.translation import gettext, override, trans_real
 from games import registry, texts
 from games.catalogues import LANGUAGES
 from games.examples import cases, play_random
-from llm_agents.standins import OpenAIStandIn
 from matches import agents, services
 from matches.models import Match
 from matches.screens import frames
@@ -117,8 +116,7 @@ def test_only_those_who_read_the_same_language_form_groups():
 
 @pytest.mark.django_db(transaction=True)
 def test_models_are_asked_in_the_match_s_language(monkeypatch, as_worker):
-    with OpenAIStandIn(['{"decision": "accept"}']) as standin:
-        kit.use_standin(monkeypatch, standin)
+    with kit.answering(monkeypatch, ['{"decision": "accept"}']) as standin:
         players = {
             "alice": services.Player(agent="script:fair", delay=1000),
             "bob": services.Player(agent="openai:stand-in", settings=AgentSettings(limit_seconds=30)),

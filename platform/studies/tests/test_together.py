@@ -97,8 +97,12 @@ class TestVersions:
 
 
 class TestPay:
-    def test_waiting_without_a_group_is_paid_by_time(self):
-        (single,) = arrive(contest(waiting_rate=Decimal("9.00"), base=Decimal("0.50")))
+    def test_waiting_without_a_group_is_paid_by_time_as_the_consent_says(self):
+        study = contest(waiting_rate=Decimal("9.00"), base=Decimal("0.50"))
+        text = consent_of(study.latest_version())
+        assert "You may have to wait for the others, for at most 5 minutes." in text and "$9.00 an hour" in text
+        assert "nother player leaves the game" in text
+        (single,) = arrive(study)
         Place.objects.update(
             since=timezone.now() - timedelta(seconds=400), until=timezone.now() - timedelta(seconds=100)
         )
@@ -139,11 +143,15 @@ class TestPay:
 
 class TestSessions:
     def test_repeated_games_have_different_seeds(self):
-        (enrolment,) = arrive(contest(seats=ALONE, repeats=3))
+        (enrolment,) = arrive(contest(seats=ALONE, repeats=3, of="random"))
+        (instructions,) = [step for step in enrolment.steps if step["kind"] == "instructions"]
+        assert "You play 3 games." in instructions["pay"] and "one of your games, drawn" in instructions["pay"]
         for _match in range(3):
             play(Seat.objects.filter(enrolment=enrolment).order_by("step").last().match, {})
             enrolment = leave_match_page(enrolment)
         assert enrolment.state == State.COMPLETED
+        drawn = [game["counts"] for game in LedgerRow.objects.filter(enrolment=enrolment).last().workings["games"]]
+        assert drawn.count(True) == 1
         assert Match.objects.values("seed").distinct().count() == 3
 
     @pytest.mark.parametrize(("pays", "counts"), [("all", [True, True]), ("last", [False, True])])
@@ -159,23 +167,6 @@ class TestSessions:
         expected = [game["share"] for game in games if game["counts"]]
         assert workings["share"] == pytest.approx(sum(expected) / len(expected))
 
-    def test_randomly_drawn_match_stays_the_same(self):
-        (enrolment,) = arrive(contest(seats=ALONE, repeats=3, of="random"))
-        for _match in range(3):
-            play(Seat.objects.filter(enrolment=enrolment).order_by("step").last().match, {})
-            enrolment = leave_match_page(enrolment)
-        drawn = [game["counts"] for game in LedgerRow.objects.filter(enrolment=enrolment).last().workings["games"]]
-        assert drawn.count(True) == 1
-
-    def test_instructions_state_the_number_of_games_and_pay(self):
-        launched_study = contest(seats=ALONE, repeats=3, of="random")
-        steps = enrolling.enrol(launched_study, Arrival(recruiter="open", proof="", worker="")).steps
-        (instructions,) = [step for step in steps if step["kind"] == "instructions"]
-        assert (
-            "You play 3 games. The bonus is computed from one of your games, drawn at random at the end"
-            in instructions["pay"]
-        )
-
     def test_second_game_has_new_partners(self):
         launched_study = contest(seats={"p1": "person", "p2": "person"}, config={"players": 2, "runs": 1}, repeats=2)
         enrolments = arrive(launched_study, 4)
@@ -187,14 +178,7 @@ class TestSessions:
         assert len(pairs) == len(set(pairs)) == 4
 
 
-class TestSettingUp:
-    def test_agents_that_fill_seats_must_be_chosen(self):
-        with pytest.raises(BadPlan) as error:
-            contest(otherwise="agents")
-        assert [fault.at for fault in error.value.faults] == ["journey.1.lobby.fill"]
-
-    def test_consent_states_wait_and_its_pay(self):
-        text = consent_of(contest().latest_version())
-        assert "You may have to wait for the others, for at most 5 minutes." in text
-        assert "$6.00 an hour" in text
-        assert "nother player leaves the game" in text
+def test_agents_that_fill_seats_must_be_chosen():
+    with pytest.raises(BadPlan) as error:
+        contest(otherwise="agents")
+    assert [fault.at for fault in error.value.faults] == ["journey.1.lobby.fill"]

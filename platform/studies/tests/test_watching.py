@@ -13,6 +13,8 @@ from collecting.tests.kit import new_collection
 from exports.tests import building
 from matches import announce
 from matches.models import Match, Seat
+from rights.members import give
+from rights.roles import Role
 from studies.models import Study
 from studies.tests.kit import staff
 
@@ -49,23 +51,15 @@ def bid(match: Match, role: str, amount: int | None) -> None:
 
 
 @pytest.mark.parametrize("name", ["watch", "watch_now"])
-class TestWatchingPermissions:
-    def test_viewers_may_watch(self, client: Client, match: Match, name: str):
-        staff(client, Study.objects.get(), role="viewer")
-        assert client.get(address(match, name)).status_code == 200
-
-    def test_non_members_may_not_watch(self, client: Client, match: Match, name: str):
-        staff(client)
-        assert client.get(address(match, name)).status_code == 404
-
-    def test_anonymous_users_may_not_watch(self, client: Client, match: Match, name: str):
-        response = client.get(address(match, name))
-        assert response.status_code == 302 and "login" in response["Location"]
-
-    def test_watching_changes_nothing(self, client: Client, match: Match, name: str):
-        staff(client, Study.objects.get(), role="viewer")
-        assert client.post(address(match, name)).status_code == 405
-        assert "<form" not in client.get(address(match, name)).content.decode()
+def test_only_members_watch_and_watching_changes_nothing(client: Client, match: Match, name: str):
+    response = client.get(address(match, name))
+    assert response.status_code == 302 and "login" in response["Location"]
+    member = staff(client)
+    assert client.get(address(match, name)).status_code == 404
+    give(Study.objects.get(), user=member, role=Role.VIEWER, by=None)
+    page = client.get(address(match, name))
+    assert page.status_code == 200 and "<form" not in page.content.decode()
+    assert client.post(address(match, name)).status_code == 405
 
 
 def test_public_information_is_shown_without_secrets(client: Client, match: Match):

@@ -12,7 +12,6 @@ from django.urls import reverse
 from django.utils import timezone
 
 from audit.models import Record
-from llm_agents.standins import OpenAIStandIn
 from llm_agents.standins.player import answer
 from matches.models import Match, Seat
 from opponents.models import Call
@@ -21,7 +20,7 @@ from piloting.person import Person
 from rights.members import give
 from rights.roles import Role
 from studies.models import Study
-from studies.tests.kit import new_study, staff, use_standin
+from studies.tests.kit import answering, new_study, staff
 from tests.visitors import text_of
 from walking import services, views
 from walking.models import Link, Walk
@@ -92,8 +91,7 @@ def test_other_seats_answer_at_once_and_no_model_is_asked(study):
 def test_real_models_play_only_if_a_researcher_asks_for_them(study, monkeypatch):
     study.draft["agents"]["model"]["delay"] = 0
     study.save()
-    with OpenAIStandIn(answer) as standin:
-        use_standin(monkeypatch, standin)
+    with answering(monkeypatch, answer) as standin:
         walk = services.begin(study, real_models=True)
         finish(walk)
     assert standin.requests and set(Seat.objects.exclude(agent="").values_list("agent", flat=True)) == {
