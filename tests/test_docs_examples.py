@@ -48,6 +48,10 @@ PLACEHOLDERS: Mapping[str, Mapping[str, str]] = {
         "NAME": "glee-bargaining",
         "DIR": "again",
     },
+    "docs/published.md": {
+        "SYSTEM DIR": "glee published-whole/glee",
+        "SYSTEM=coopeval DATA=DIR": "SYSTEM=glee DATA=published-whole/glee",
+    },
     "docs/studies.md": {"STUDY": "my-first-study", "DIR": "exported"},
     "docs/tutorials/first-study.md": {"verify_dataset my-first-study": f"verify_dataset {DATABASE}"},
     "docs/tutorials/own-model.md": {"openai:MODEL": "openai:stand-in", "http://127.0.0.1:11434/v1": "$STAND_IN"},
