@@ -6,7 +6,7 @@ import select
 from contextlib import AbstractContextManager, suppress
 from typing import Any
 
-from django.db import DatabaseError
+from django.db import Error
 from django.db.backends.postgresql import base
 
 
@@ -51,7 +51,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
         super()._commit()  # type: ignore[misc]  # does nothing after a commit
 
     def _rollback(self) -> None:
-        with suppress(DatabaseError):  # it has been raised, or does not matter any more
+        with suppress(Error):  # it has been raised, or does not matter any more
             self.wait_for_answers()
         super()._rollback()  # type: ignore[misc]
 
