@@ -32,8 +32,6 @@ def placed(study: Study) -> list[tuple]:
     [
         {**APART, "draw": "blocks"},
         {**APART, "draw": "emptiest"},
-        {**APART, "draw": "random"},
-        TOGETHER,
         {**TOGETHER, "language": ["en", "de"]},
         {"roles": ["alice", "bob"]},
     ],
