@@ -671,7 +671,8 @@ def _alike(case: Case, role: Role, true: Play, shadow: Play, secret: str, *, rev
 def _refusals(play: Play, role: Role) -> list[str]:
     """Return how moves are refused that are empty, too low or too high; "" for those that are not."""
     move, found = play.game.default(play.state, role), list[str]()
-    for wrong in ({}, *_with_numbers_replaced(move, -1), *_with_numbers_replaced(move, 1e9)):
+    moves: list[Any] = [{}, *_with_numbers_replaced(move, -1), *_with_numbers_replaced(move, 1e9)]
+    for wrong in moves:
         try:
             submit(play, role, wrong)
             found.append("")
