@@ -413,8 +413,8 @@ def test_experiments_see_only_their_own_participants(study):
 
 def test_no_other_operation_works_without_a_bearer_token():
     assert [path for _method, path, operation in OPERATIONS if not operation.get("security")] == [
-        f"/{name}/{{token}}{end}"
-        for name, end in (("results", ""), ("progress", ""), ("connection", ""), ("seats", "/tool"), ("seats", "/move"))
+        *(f"/{name}/{{token}}" for name in ("results", "progress", "connection")),
+        *(f"/seats/{{token}}/{name}" for name in ("chat", "tool", "move")),
     ]
 
 
