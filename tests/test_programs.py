@@ -54,6 +54,10 @@ def clumsy(seat: Any) -> Any:
     return EXAMPLE(seat)
 
 
+def greet(chat: Any) -> str | None:
+    return None if chat["lines"] else f"Hello from {chat['role']}"
+
+
 def test_documentation_shows_the_example():
     assert (CLIENT / "example_agent.py").read_text() in (ROOT / "docs" / "programs.md").read_text()
 
@@ -91,9 +95,10 @@ def test_ten_people_play_a_program(stack, tmp_path):
             "title": "People and a program",
             "agents": {"mine": agent, "fair": kit.agent("script:fair")},
             "seats": {"alice": "person", "bob": "mine"},
+            "chat": {},
         }
     )
-    with playing(stack.url, secret, EXAMPLE, socket=True):
+    with playing(stack.url, secret, EXAMPLE, socket=True, talk=greet):
         paths = [stack.reach_first_turn("program-people") for _person in range(MATCHES)]
         stack.kill("worker")  # another goes on with the turns it has asked about
         for path in paths:
@@ -105,6 +110,8 @@ def test_ten_people_play_a_program(stack, tmp_path):
     assert verify(Path(folder)) == []
     calls = list(csv.DictReader((Path(folder) / "llm_calls.csv").open()))
     assert {(call["endpoint"], call["model"]) for call in calls} == {("program", "third")}
+    messages = list(csv.DictReader((Path(folder) / "chat.csv").open()))
+    assert [message["text"] for message in messages] == ["Hello from bob"] * MATCHES
 
 
 @pytest.mark.slow

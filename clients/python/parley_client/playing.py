@@ -90,7 +90,7 @@ def play(
     """Play every turn that waits for the program, several at a time, until `stop` is set.
 
     Args:
-        talk: called with each chat in which others wrote; returns a message, or None.
+        talk: called with each chat when it opens and after others wrote; returns a message, or None.
         version: what the program calls its version; recorded with its moves.
         socket: be told of turns over a WebSocket (needs the package `websockets`), instead of asking every second.
 
