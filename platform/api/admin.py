@@ -19,10 +19,9 @@ from api import tokens
 from api.models import Scope, Token
 from audit.actions import Action
 from rights import parts
-from rights.admin import NO_STORE, PartAdmin, at
+from rights.admin import NO_STORE, at
 from rights.roles import Role
-from studies.admin.records import by_study
-from studies.models import Study
+from studies.admin.records import OfStudyAdmin, by_study
 
 LIFETIMES = ((7, gettext_lazy("a week")), (90, gettext_lazy("90 days")), (365, gettext_lazy("a year")))
 STATE_COLOURS = {"valid": "success", "expired": "warning", "revoked": "danger"}
@@ -44,7 +43,7 @@ class TokenForm(forms.ModelForm):
 
 
 @admin.register(Token)
-class TokenAdmin(PartAdmin):
+class TokenAdmin(OfStudyAdmin):
     sees = changes = Role.OWNER
     list_display = ["name", "study", "state", "scopes_label", "created_by", "last_used_at", "expires_at"]
     list_filter = [by_study("study")]
@@ -70,10 +69,6 @@ class TokenAdmin(PartAdmin):
     def get_form(self, request: HttpRequest, obj: Token | None = None, change: bool = False, **kwargs: Any) -> Any:
         options = {**kwargs, "form": TokenForm, "fields": None} if obj is None else kwargs
         return super().get_form(request, obj, change=change, **options)
-
-    def formfield_for_foreignkey(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
-        studies = parts.visible(request.user, Study.objects.order_by("draft__title"), role=Role.OWNER)
-        return super().formfield_for_foreignkey(db_field, request, queryset=studies, **kwargs)
 
     def get_fieldsets(self, request: HttpRequest, obj: Token | None = None) -> Any:
         if obj is None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, TypeVar
 from uuid import UUID
 
@@ -34,6 +35,7 @@ polled = decorate_view(conditional_page, cache_control(private=True, no_cache=Tr
 """Adds an ETag to responses; a request that sends it back as If-None-Match gets 304 while nothing has changed."""
 
 REFUSALS = {code: schemas.Problem for code in (400, 401, 403, 404, 422, 429)}
+REFUSED_CHANGES = {**REFUSALS, 409: schemas.Problem}
 _Operation = TypeVar("_Operation", bound=Callable[..., Any])
 
 
@@ -87,7 +89,7 @@ def results(request: CalledByToken, slug: str, wanted: Query[schemas.WantedResul
 
 @router.post(
     "/studies/{slug}/datasets",
-    response={200: schemas.DatasetOut, 202: schemas.DatasetOut, **REFUSALS, 409: schemas.Problem},
+    response={200: schemas.DatasetOut, 202: schemas.DatasetOut, **REFUSED_CHANGES},
     auth=ExportToken(),
     summary="Request a dataset",
 )
@@ -126,7 +128,7 @@ def dataset(request: CalledByToken, slug: str, uid: UUID) -> schemas.DatasetOut:
 
 @router.get(
     "/studies/{slug}/datasets/{uid}/download",
-    response={**REFUSALS, 409: schemas.Problem},
+    response=REFUSED_CHANGES,
     auth=ExportToken(),
     summary="Download a dataset",
     openapi_extra={
@@ -159,30 +161,21 @@ def _dataset(request: CalledByToken, uid: UUID) -> Dataset:
 
 
 def _dataset_out(dataset: Dataset) -> schemas.DatasetOut:
-    fields = {name: getattr(dataset, name) for name in schemas.DatasetOut.model_fields if name != "bytes"}
-    return schemas.DatasetOut.model_validate({**fields, "bytes": dataset.size})
+    return schemas.DatasetOut.of(dataset, bytes=dataset.size)
 
 
 # ---- control ----------------------------------------------------------------------------------------
 
+switch = partial(router.post, response={200: schemas.StudySummary, **REFUSED_CHANGES}, auth=ManageToken())
 
-@router.post(
-    "/studies/{slug}/pause",
-    response={200: schemas.StudySummary, **REFUSALS, 409: schemas.Problem},
-    auth=ManageToken(),
-    summary="Pause a study",
-)
+
+@switch("/studies/{slug}/pause", summary="Pause a study")
 def pause(request: CalledByToken, slug: str) -> schemas.StudySummary:
     """Close the study to new participants, here and at its recruiter; those in it continue."""
     return _switch(request, pausing.pause, Action.PAUSED, "Paused.")
 
 
-@router.post(
-    "/studies/{slug}/resume",
-    response={200: schemas.StudySummary, **REFUSALS, 409: schemas.Problem},
-    auth=ManageToken(),
-    summary="Resume a study",
-)
+@switch("/studies/{slug}/resume", summary="Resume a study")
 def resume(request: CalledByToken, slug: str) -> schemas.StudySummary:
     """Open the study again, here and at its recruiter, if the token's creator may spend the account's money."""
     return _switch(request, pausing.resume, Action.RESUMED, "Resumed.")

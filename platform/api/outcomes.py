@@ -86,16 +86,7 @@ def _match(participant: Participant, played: PlayedMatch) -> schemas.MatchOutcom
         opponents=played.opponents_of(role),
         payoff=(played.match.payoffs or {}).get(role),
         moved_by=played.moved_for(role),
-        turns=[
-            schemas.TurnOut(
-                number=decision.move_number,
-                role=decision.role,
-                move=decision.move,
-                by=decision.by,
-                seconds=decision.seconds,
-            )
-            for decision in played.decisions
-        ],
+        turns=[schemas.TurnOut.of(decision, number=decision.move_number) for decision in played.decisions],
     )
 
 

@@ -127,17 +127,11 @@ def _match_out(reading: Reading, match: Match, include: frozenset[str]) -> schem
     assert cell is not None, "only a drawn cell has matches"
     played = PlayedMatch(reading, match, Place(version=version.number, cell=cell.number))
     payoffs = match.payoffs or {}
-    fields = dict(
-        uid=match.uid,
-        game=match.game,
-        rules_version=match.rules_version,
-        purpose=match.purpose,
+    return schemas.MatchOut.of(
+        match,
         state=match.status,
-        ending=match.ending,
         version=version.number,
         cell=cell.number,
-        started_at=match.started_at,
-        ended_at=match.ended_at,
         roles={
             role: schemas.SeatOut(
                 player=played.player(role),
@@ -146,32 +140,25 @@ def _match_out(reading: Reading, match: Match, include: frozenset[str]) -> schem
             )
             for role, seat in played.seats.items()
         },
-        metrics=match.metrics,
         in_dataset=not played.reasons,
         left_out_because=list(played.reasons),
         config=match.config if "config" in include else None,
         events=played.events if "events" in include else None,
     )
-    return schemas.MatchOut.model_validate(fields)
 
 
 def _result_out(participant: Participant) -> schemas.ResultOut:
     last_match = participant.matches[-1] if participant.matches else None
-    return schemas.ResultOut(
+    return schemas.ResultOut.of(
+        participant.enrolment,
         participant=participant.enrolment.pseudonym,
-        state=participant.enrolment.state,
         version=participant.version.number,
         cell=participant.cell.number if participant.cell else None,
         factors=participant.factors,
         role=participant.role_in(last_match),
         match=last_match.match.uid if last_match else None,
         payoff=(last_match.match.payoffs or {}).get(participant.role_in(last_match)) if last_match else None,
-        owed={
-            row.reason: schemas.Owed(amount=row.amount, currency=row.currency, state=row.state)
-            for row in participant.ledger
-        },
-        arrived_at=participant.enrolment.arrived_at,
-        ended_at=participant.enrolment.ended_at,
+        owed={row.reason: schemas.Owed.of(row) for row in participant.ledger},
         in_dataset=participant.in_dataset,
         left_out_because=list(participant.reasons),
     )

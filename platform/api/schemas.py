@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 from decimal import Decimal
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 from uuid import UUID
 
 from ninja import Schema
@@ -16,6 +16,12 @@ from exports.times import Times
 
 class _Response(Schema):
     model_config = ConfigDict(extra="forbid")
+
+    @classmethod
+    def of(cls, row: Any, **further: Any) -> Self:
+        """Return what a row has under the names of the response's fields, with `further` fields."""
+        own = {name: getattr(row, name) for name in cls.model_fields if name not in further}
+        return cls.model_validate({**own, **further})
 
 
 class Problem(_Response):

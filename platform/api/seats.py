@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from typing import Any
 
 from django.core.exceptions import RequestDataTooBig
@@ -17,32 +18,21 @@ router = Router(throttle=TokenThrottle())
 REFUSALS = {code: schemas.Problem for code in (401, 404, 429)}
 CHAT_REFUSALS = dict.fromkeys((404, 422, 429), schemas.ChatProblem)
 TURN_REFUSALS = {**REFUSALS, 409: schemas.Problem, 422: schemas.SeatProblem}
+get = partial(router.get, by_alias=True, auth=ProgramSecret())
 
 
 class CalledByProgram(HttpRequest):
     auth: Program
 
 
-@router.get(
-    "",
-    response={200: schemas.Seats, **REFUSALS},
-    by_alias=True,
-    auth=ProgramSecret(),
-    summary="The program's open turns",
-)
+@get("", response={200: schemas.Seats, **REFUSALS}, summary="The program's open turns")
 def seats(request: CalledByProgram) -> dict[str, Any]:
     """The turns that wait for the program's move, the longest waiting first, each with its own token."""
     shown = (seating.shown(turn) for turn in seating.open_turns(request.auth))
     return {"seats": [seat for seat in shown if seat is not None]}
 
 
-@router.get(
-    "/chats",
-    response={200: schemas.SeatChats, **REFUSALS},
-    by_alias=True,
-    auth=ProgramSecret(),
-    summary="The chats of the program's seats",
-)
+@get("/chats", response={200: schemas.SeatChats, **REFUSALS}, summary="The chats of the program's seats")
 def chats(request: CalledByProgram) -> dict[str, Any]:
     """The chats of live matches in which the program has a seat, each with its own token."""
     return {"chats": [talking.shown(request.auth, seat) for seat in talking.newest(request.auth)]}

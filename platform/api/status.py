@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from django.db.models import Count, Q
 
 from api import schemas
@@ -15,37 +13,19 @@ from studies.models import Cell, Placement, Study, Version
 
 
 def summary_of(study: Study) -> schemas.StudySummary:
-    return schemas.StudySummary(**_summary(study))
+    return schemas.StudySummary.of(study, state=study.status)
 
 
 def status_of(study: Study) -> schemas.StudyOut:
     """Return the study's state, latest version, participants, matches and cells."""
     version = study.latest_version()
-    return schemas.StudyOut(
-        **_summary(study),
-        version=_version(version) if version else None,
+    return schemas.StudyOut.of(
+        study,
+        state=study.status,
+        version=schemas.VersionOut.of(version) if version else None,
         participants=_participants(study),
         matches=_matches(study),
         cells=_cells(version) if version else [],
-    )
-
-
-def _summary(study: Study) -> dict[str, Any]:
-    return {
-        "slug": study.slug,
-        "title": study.title,
-        "games": study.games,
-        "state": study.status,
-        "purpose": study.purpose,
-    }
-
-
-def _version(version: Version) -> schemas.VersionOut:
-    return schemas.VersionOut(
-        number=version.number,
-        sha256=version.sha256,
-        code_revision=version.code_revision,
-        launched_at=version.launched_at,
     )
 
 
@@ -62,9 +42,7 @@ def _participants(study: Study) -> schemas.Participants:
 
 def _matches(study: Study) -> schemas.MatchCounts:
     counts = dict(matches_of(study).order_by().values_list("status").annotate(Count("pk")))
-    return schemas.MatchCounts(
-        live=counts.get("live", 0), finished=counts.get("finished", 0), abandoned=counts.get("abandoned", 0)
-    )
+    return schemas.MatchCounts(**{name: counts.get(name, 0) for name in schemas.MatchCounts.model_fields})
 
 
 def _cells(version: Version) -> list[schemas.CellOut]:
@@ -77,24 +55,10 @@ def _cells(version: Version) -> list[schemas.CellOut]:
     for cell in cells.order_by("number"):
         cell.version = version
         agents = cell.plan.agents
-        found.append(
-            schemas.CellOut(
-                number=cell.number,
-                factors=cell.factors,
-                sha256=cell.sha256,
-                role=cell.role,
-                config=cell.config,
-                seats=cell.seats,
-                opponents={
-                    role: " | ".join(agents[label].spec for label in candidates(seat))
-                    for role, seat in cell.seats.items()
-                    if seat != PERSON
-                },
-                quota=cell.quota,
-                weight=cell.weight,
-                places=cell.places,
-                held=cell.held,
-                completed=cell.completed,
-            )
-        )
+        opponents = {
+            role: " | ".join(agents[label].spec for label in candidates(seat))
+            for role, seat in cell.seats.items()
+            if seat != PERSON
+        }
+        found.append(schemas.CellOut.of(cell, opponents=opponents))
     return found

@@ -9,7 +9,6 @@ from django import forms
 from django.contrib import admin
 from django.core.exceptions import ValidationError
 from django.core.validators import validate_email
-from django.db.models import ForeignKey
 from django.http import HttpRequest
 from django.utils.decorators import method_decorator
 from django.utils.translation import gettext as _
@@ -22,11 +21,8 @@ from notifying.finding import Found, record
 from notifying.models import SET_UP, Kind, Recipient
 from notifying.sending import key_of
 from outgoing.addresses import is_local_host
-from rights import parts
-from rights.admin import PartAdmin
 from rights.roles import Role
-from studies.admin.records import by_study
-from studies.models import Study
+from studies.admin.records import OfStudyAdmin, by_study
 
 
 class RecipientForm(forms.ModelForm):
@@ -76,7 +72,7 @@ class RecipientForm(forms.ModelForm):
 
 
 @admin.register(Recipient)
-class RecipientAdmin(PartAdmin):
+class RecipientAdmin(OfStudyAdmin):
     sees = changes = deletes = Role.EDITOR
     form = RecipientForm
     list_display = ["address", "study", "told_of", "arrives", "problem"]
@@ -97,11 +93,6 @@ class RecipientAdmin(PartAdmin):
 
     def get_fields(self, request: HttpRequest, obj: Recipient | None = None) -> Any:
         return [*(["problem", "problem_at"] if obj and obj.problem else []), *self.fields]
-
-    def formfield_for_foreignkey(self, db_field: ForeignKey[Any, Any], request: HttpRequest, **kwargs: Any) -> Any:
-        """Offer only studies that the user may edit."""
-        kwargs["queryset"] = parts.visible(request.user, Study.objects.order_by("draft__title"), role=Role.EDITOR)
-        return super().formfield_for_foreignkey(db_field, request, **kwargs)
 
     @method_decorator(sensitive_post_parameters("new_secret"))
     def changeform_view(self, request: HttpRequest, *arguments: Any, **options: Any) -> Any:

@@ -18,7 +18,7 @@ from participants.states import ENDED, State
 from plans.canonical import part_hashes, version_hash
 from plans.files import dumps
 from quality.score import MEANINGS, score
-from rights.admin import ByKey
+from rights.admin import ByKey, PartAdmin
 from rights.parts import visible
 from rights.roles import Role
 from studies.models import Placement, Study, Version
@@ -38,6 +38,14 @@ class StudyFilter(ByKey):
 def by_study(lookup: str) -> type[StudyFilter]:
     """Return the filter of rows that this query path leads from to their study."""
     return type("ByStudy", (StudyFilter,), {"lookup": lookup})
+
+
+class OfStudyAdmin(PartAdmin):
+    """The pages of something that is added to a study: the form offers the studies that the user may change so."""
+
+    def formfield_for_foreignkey(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
+        studies = visible(request.user, Study.objects.order_by("draft__title"), role=self.changes)
+        return super().formfield_for_foreignkey(db_field, request, queryset=studies, **kwargs)
 
 
 COLOURS = {"good": "success", "bad": "danger", "live": "info"}
