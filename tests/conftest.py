@@ -51,6 +51,23 @@ class LiveStack(Stack):
     enrol_in = partialmethod(Stack.call, "tests.actions.enrol_in")
     end_enrolment = partialmethod(Stack.call, "tests.actions.end_enrolment")
 
+    def kill(self, name: str) -> None:
+        """Send SIGKILL, as in a crash; the supervisor restarts the service."""
+        process = self.services[name].process
+        assert process is not None
+        process.kill()
+
+    def halt(self, name: str) -> None:
+        """Stop one service and keep it down until `restart`."""
+        with self._change:
+            self.services[name].stop()
+
+    def restart(self, name: str) -> None:
+        """Stop one service, if it is running, and start it immediately."""
+        with self._change:
+            self.halt(name)
+            self.services[name].start()
+
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Run browser tests on a stack with each database, or with the module's STACKS; other tests on TEST_DATABASE.

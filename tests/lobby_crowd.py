@@ -215,7 +215,9 @@ async def _kill(stack: Stack, crowd: Crowd, every: float) -> None:
             await asyncio.wait_for(crowd.all_seated.wait(), every)
             return
         name = KILLED[crowd.kills.total() % len(KILLED)]
-        await asyncio.to_thread(stack.kill, name)
+        process = stack.services[name].process
+        assert process is not None
+        process.kill()
         crowd.kills[name] += 1
         while not crowd.all_seated.is_set() and not await asyncio.to_thread(stack.is_healthy):
             await asyncio.sleep(0.2)

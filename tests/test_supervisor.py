@@ -22,6 +22,7 @@ from config.children import ROOT
 from config.supervisor import HOST, Stack, StackError, free_port, hold_port
 from conftest import slow_except
 from monitoring import restarts
+from tests.conftest import LiveStack
 
 pytestmark = pytest.mark.services
 
@@ -46,7 +47,7 @@ def alive(pid: int) -> bool:
 
 
 @pytest.mark.parametrize("name", slow_except(["redis", "web", "worker", "collector", "beat"], ["web"]))
-def test_killed_service_is_restarted(stack: Stack, name: str):
+def test_killed_service_is_restarted(stack: LiveStack, name: str):
     pids_before = stack.pids
     stack.kill(name)
     assert eventually(lambda: stack.pids.get(name, pids_before[name]) != pids_before[name])
@@ -58,7 +59,7 @@ def test_killed_service_is_restarted(stack: Stack, name: str):
 
 
 @pytest.mark.slow
-def test_halted_service_stays_down_until_restarted(stack: Stack):
+def test_halted_service_stays_down_until_restarted(stack: LiveStack):
     stack.halt("beat")
     time.sleep(1)
     assert "beat" not in stack.pids

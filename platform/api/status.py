@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from django.db.models import Count, Q
+from django.db.models import Count
 
 from api import schemas
 from api.reading import matches_of
@@ -46,13 +46,8 @@ def _matches(study: Study) -> schemas.MatchCounts:
 
 
 def _cells(version: Version) -> list[schemas.CellOut]:
-    completed = Q(placements__enrolment__state=State.COMPLETED, placements__released_at=None)
-    cells = Cell.objects.filter(version=version).annotate(
-        held=Count("placements", filter=Q(placements__released_at=None)),
-        completed=Count("placements", filter=completed),
-    )
     found = []
-    for cell in cells.order_by("number"):
+    for cell in Cell.counted(version):
         cell.version = version
         agents = cell.plan.agents
         opponents = {

@@ -58,7 +58,9 @@ def recognise(text: str) -> Token:
         raise InvalidToken(
             _("The user who created this token no longer has access. Ask the study's owner for another.")
         )
-    _remember_use(token, now)
+    if token.last_used_at is None or token.last_used_at < now - _USE_PRECISION:
+        outdated = Q(last_used_at=None) | Q(last_used_at__lt=now - _USE_PRECISION)
+        Token.objects.filter(outdated, pk=token.pk).update(last_used_at=now)
     return token
 
 
@@ -75,9 +77,3 @@ def revoke(token: Token) -> bool:
 @sensitive_variables()
 def _digest(text: str) -> str:
     return hashlib.sha256(text.encode(errors="replace")).hexdigest()
-
-
-def _remember_use(token: Token, now: datetime) -> None:
-    outdated = Q(last_used_at=None) | Q(last_used_at__lt=now - _USE_PRECISION)
-    if token.last_used_at is None or token.last_used_at < now - _USE_PRECISION:
-        Token.objects.filter(outdated, pk=token.pk).update(last_used_at=now)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from random import Random
 from typing import Any
 
+from django.dispatch import receiver
 from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 
@@ -16,10 +17,10 @@ from checks.models import Verdict
 from checks.rules_text import part_about
 from games import registry
 from games.interface import Question
-from participants import explaining
 from participants import services as people
 from participants.markdown import to_html
 from participants.models import Enrolment
+from participants.signals import explaining
 from participants.states import State
 from participants.steps import Step, StepRefused, register
 from plans.stages import place_of
@@ -284,8 +285,8 @@ _EXPLAINED = {
 """The kind of step that ended the study in each state."""
 
 
-@explaining.register
-def explain_failed_checks(enrolment: Enrolment) -> list[dict[str, Any]]:
+@receiver(explaining)
+def explain_failed_checks(enrolment: Enrolment, **_signal: Any) -> list[dict[str, Any]]:
     """Explain a failed check: the question, the answer given and the correct answer."""
     kind = _EXPLAINED.get(State(enrolment.state))
     if kind is None:

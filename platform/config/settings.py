@@ -145,7 +145,7 @@ APPS_WITHOUT_MODELS = ["config.apps.UnconnectedConfig", *(f"games.{key}" for key
 """The apps of processes that use no database: `config.alone`, and those that help to verify a dataset."""
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
-    "config.nulls.RefuseNulls",
+    "config.middleware.refuse_nulls",
     "django.middleware.gzip.GZipMiddleware",  # also files that nobody has compressed yet, as on one's own computer
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
@@ -159,7 +159,7 @@ MIDDLEWARE = [
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "csp.middleware.CSPMiddleware",
     "marketplaces.framing.RehearsalFrames",
-    "config.policy.AdminPolicyMiddleware",
+    "config.middleware.admin_policy",
     "axes.middleware.AxesMiddleware",
 ]
 
@@ -237,23 +237,16 @@ CACHES = {
 CELERY_BROKER_URL = REDIS_URL.replace("unix://", "redis+socket://", 1)
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_DEFAULT_QUEUE = "turns"
-CELERY_TASK_ROUTES = {
-    "collecting.drive": {"queue": "collections"},
-    "collecting.sweep": {"queue": "default"},
-    "lobby.sweep": {"queue": "default"},
-    "helping.sweep": {"queue": "default"},
-    "piloting.drive": {"queue": "collections"},
-    "piloting.sweep": {"queue": "default"},
-    "walking.sweep": {"queue": "default"},
-    "monitoring.tally": {"queue": "default"},
-    "notifying.watch": {"queue": "default"},
-    "api.deliver": {"queue": "default"},
-    "marketplaces.sync": {"queue": "default"},
-    "payouts.pay": {"queue": "payouts"},
-    "reports.make": {"queue": "collections"},
-    "judging.judge": {"queue": "collections"},
-    "exports.write": {"queue": "collections"},  # long work that must not delay the turns of people's matches
+# Collections' workers do long work that must not delay the turns of people's matches.
+_QUEUES = {
+    "collections": ("collecting.drive", "piloting.drive", "reports.make", "judging.judge", "exports.write"),
+    "payouts": ("payouts.pay",),
+    "default": (
+        *("collecting.sweep", "lobby.sweep", "helping.sweep", "piloting.sweep", "walking.sweep", "gathering.sweep"),
+        *("studies.open_and_close", "monitoring.tally", "notifying.watch", "api.deliver", "marketplaces.sync"),
+    ),
 }
+CELERY_TASK_ROUTES = {task: {"queue": queue} for queue, tasks in _QUEUES.items() for task in tasks}
 COLLECTION_DRIVERS = env.int("COLLECTION_DRIVERS", default=1)
 """Drivers that play one collection concurrently: one per worker process for collections."""
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
@@ -271,42 +264,26 @@ CELERY_BROKER_TRANSPORT_OPTIONS = {
     "ack_emulation": False,
 }
 CELERY_TASK_PUBLISH_RETRY_POLICY = {"max_retries": 1, "interval_start": 0.1, "interval_max": 0.2}
-SWEEP_SECONDS = 2
+_EVERY = {
+    "matches.sweep": (2, 4),
+    "lobby.sweep": (2, 4),
+    "collecting.sweep": (2, 4),
+    "helping.sweep": (2, 4),
+    "gathering.sweep": (2, 4),
+    "piloting.sweep": (5, 10),
+    "studies.open_and_close": (15, 15),
+    "walking.sweep": (30, 60),
+    "monitoring.tally": (10, 20),
+    "notifying.watch": (20, 20),
+    "api.deliver": (2, 2),
+    "marketplaces.sync": (15, 15),
+    "payouts.pay": (5, 5),
+    "participants.sweep": (15, 30),
+}
+"""Seconds between two runs of a task, and after which one that no worker has begun is dropped."""
 CELERY_BEAT_SCHEDULE = {
-    "sweep matches": {"task": "matches.sweep", "schedule": SWEEP_SECONDS, "options": {"expires": SWEEP_SECONDS * 2}},
-    "sweep lobbies": {
-        "task": "lobby.sweep",
-        "schedule": SWEEP_SECONDS,
-        "options": {"queue": "default", "expires": SWEEP_SECONDS * 2},
-    },
-    "sweep collections": {
-        "task": "collecting.sweep",
-        "schedule": SWEEP_SECONDS,
-        "options": {"queue": "default", "expires": SWEEP_SECONDS * 2},
-    },
-    "pause clocks": {
-        "task": "helping.sweep",
-        "schedule": SWEEP_SECONDS,
-        "options": {"queue": "default", "expires": SWEEP_SECONDS * 2},
-    },
-    "sweep pilots": {"task": "piloting.sweep", "schedule": 5, "options": {"queue": "default", "expires": 10}},
-    "open and close": {
-        "task": "studies.open_and_close",
-        "schedule": 15,
-        "options": {"queue": "default", "expires": 15},
-    },
-    "sweep sessions": {
-        "task": "gathering.sweep",
-        "schedule": SWEEP_SECONDS,
-        "options": {"queue": "default", "expires": SWEEP_SECONDS * 2},
-    },
-    "sweep walks": {"task": "walking.sweep", "schedule": 30, "options": {"queue": "default", "expires": 60}},
-    "tally": {"task": "monitoring.tally", "schedule": 10, "options": {"queue": "default", "expires": 20}},
-    "send alerts": {"task": "notifying.watch", "schedule": 20, "options": {"queue": "default", "expires": 20}},
-    "deliver results": {"task": "api.deliver", "schedule": 2, "options": {"queue": "default", "expires": 2}},
-    "ask marketplaces": {"task": "marketplaces.sync", "schedule": 15, "options": {"queue": "default", "expires": 15}},
-    "pay": {"task": "payouts.pay", "schedule": 5, "options": {"queue": "payouts", "expires": 5}},
-    "sweep participants": {"task": "participants.sweep", "schedule": 15, "options": {"expires": 30}},
+    task: {"task": task, "schedule": seconds, "options": {"expires": expires}}
+    for task, (seconds, expires) in _EVERY.items()
 }
 """Of what beat does; `config.celery` adds what has an hour of the day."""
 
@@ -398,7 +375,7 @@ DATA_UPLOAD_MAX_MEMORY_SIZE = 256 * 1024
 
 CONTENT_SECURITY_POLICY = {
     # The admin theme needs inline styles and evaluates Alpine expressions; participants' pages get the strict policy;
-    # config.policy has the admin's.
+    # `config.middleware` has the admin's.
     "EXCLUDE_URL_PREFIXES": ["/admin/"],
     "DIRECTIVES": {
         "default-src": [NONE],

@@ -216,25 +216,6 @@ class Stack:
         if self._lock is not None:
             self._lock.close()
 
-    # ---- for tests -----------------------------------------------------------------------------------
-
-    def kill(self, name: str) -> None:
-        """Send SIGKILL, as in a crash; the supervisor restarts the service."""
-        process = self.services[name].process
-        assert process is not None
-        process.kill()
-
-    def halt(self, name: str) -> None:
-        """Stop one service and keep it down until `restart`."""
-        with self._change:
-            self.services[name].stop()
-
-    def restart(self, name: str) -> None:
-        """Stop one service, if it is running, and start it immediately."""
-        with self._change:
-            self.halt(name)
-            self.services[name].start()
-
     def is_healthy(self) -> bool:
         """Return whether the web server answers and reaches its database."""
         try:

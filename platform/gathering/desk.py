@@ -8,7 +8,7 @@ from datetime import timedelta
 from functools import partial, wraps
 from typing import Any
 
-from django.contrib import admin, messages
+from django.contrib import messages
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
@@ -29,7 +29,7 @@ from rights import parts
 from rights.admin import trail
 from rights.roles import Role
 from studies import recruiting
-from studies.admin.views import View, of_study, study_admin
+from studies.admin.views import View, of_study, study_admin, whole
 from studies.models import Study
 from studies.qr import qr_code
 from studies.times import told
@@ -71,16 +71,16 @@ def page(request: HttpRequest, study: Study) -> HttpResponse:
             return redirect("sessions:session", pk=study.pk, code=session.code)
     else:
         form = SessionForm(initial=initial)
+    title = _("Sessions: {study}").format(study=study.title)
     context = {
-        **admin.site.each_context(request),
         **trail(study, here=_("Sessions")),
-        "title": _("Sessions: {study}").format(study=study.title),
         "study": study,
         "rows": [(each, _starts(each), each.attendances.filter(left_at=None).count()) for each in study.sessions.all()],
         "form": form,
         "may_change": may_change,
     }
-    return TemplateResponse(request, "admin/gathering/page.html", context, status=400 if form.errors else 200)
+    status = 400 if form.errors else 200
+    return study_admin().page(request, "admin/gathering/page.html", title, context, status=status)
 
 
 def _entered(session: Session) -> dict[str, Any]:
@@ -121,14 +121,13 @@ class Here:
 @of_session
 def session(request: HttpRequest, study: Study, session: Session) -> HttpResponse:
     """Show a session's screen."""
+    title = _("Session {code}: {study}").format(code=session.code, study=study.title)
     context = {
-        **admin.site.each_context(request),
         **trail(study, (_("Sessions"), reverse("sessions:page", args=[study.pk])), here=session.code),
-        "title": _("Session {code}: {study}").format(code=session.code, study=study.title),
         **_entry(request, session),
         **_now(request, study, session),
     }
-    return TemplateResponse(request, "admin/gathering/session.html", context)
+    return study_admin().page(request, "admin/gathering/session.html", title, context)
 
 
 @require_GET
@@ -216,18 +215,16 @@ def change(request: HttpRequest, study: Study, session: Session) -> HttpResponse
         done = _("Changed: those who wait see it at once.")
         change = partial(services.change, moved=moved, **form.cleaned_data)
         return _while_waiting(request, study, session, change, Action.CHANGED, done)
+    back = reverse("sessions:session", args=[study.pk, session.code])
+    sessions = reverse("sessions:page", args=[study.pk])
     context = {
-        **admin.site.each_context(request),
-        **trail(
-            study,
-            (_("Sessions"), reverse("sessions:page", args=[study.pk])),
-            (session.code, reverse("sessions:session", args=[study.pk, session.code])),
-            here=_("Change"),
-        ),
-        "title": _("Change session {code}").format(code=session.code),
+        **trail(study, (_("Sessions"), sessions), (session.code, back), here=_("Change")),
         "form": form,
+        "back": back,
+        "button": _("Change session"),
     }
-    return TemplateResponse(request, "admin/gathering/change.html", context, status=400 if form.errors else 200)
+    title, status = _("Change session {code}").format(code=session.code), 400 if form.errors else 200
+    return study_admin().page(request, "admin/studies/ask.html", title, context, status=status)
 
 
 @require_POST
@@ -266,8 +263,7 @@ def _while_waiting(
 @of_session
 def free(request: HttpRequest, study: Study, session: Session) -> HttpResponse:
     """Free the place and seat of somebody who has not begun, such as on a computer that broke."""
-    key = request.POST.get("attendance", "")
-    attendance = session.attendances.filter(pk=key).first() if key.isascii() and key.isdigit() else None
+    attendance = session.attendances.filter(pk=whole(request.POST.get("attendance"))).first()
     if attendance is not None:
         services.leave(attendance)
     return redirect("sessions:session", pk=study.pk, code=session.code)

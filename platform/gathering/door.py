@@ -56,10 +56,10 @@ def admit(request: HttpRequest, study: Study, arrival: Arrival) -> HttpResponse 
         seat = request.GET.get("seat", "") if not arrival.proof else ""
         if session.labels and not arrival.proof and seat not in session.labels:
             return redirect("gathering:session", code=session.code)
+        codes = LabCode.objects.filter(study=study.slug, code=arrival.proof)
+        code = codes.first() if arrival.recruiter == "codes" else None
         try:
-            attendance = services.attend(
-                session, key, label=seat, lab_code=_lab_code(study, arrival), language=get_language()
-            )
+            attendance = services.attend(session, key, label=seat, lab_code=code, language=get_language())
         except services.SeatTaken:
             return redirect(f"{reverse('gathering:session', args=[session.code])}?taken={seat}")
         except services.TooManyWaiting:
@@ -105,12 +105,6 @@ def _waiting_room(
             samesite="Lax", secure=request.is_secure(),
         )  # fmt: skip
     return page
-
-
-def _lab_code(study: Study, arrival: Arrival) -> LabCode | None:
-    return (
-        LabCode.objects.filter(study=study.slug, code=arrival.proof).first() if arrival.recruiter == "codes" else None
-    )
 
 
 def _what_became(study: Study, key: str) -> str:

@@ -240,12 +240,6 @@ def _prepare(session: Session) -> None:
     Attendance.objects.bulk_update(chosen, ["prepared"], batch_size=500)
 
 
-def _discard_unused(session: Session) -> None:
-    """Delete what was prepared for people who hold no place any more."""
-    unused = session.attendances.exclude(prepared=None).exclude(pk__in=holding(session).values("pk"))
-    enrolling.discard(Enrolment.objects.filter(pk__in=list(unused.values_list("prepared", flat=True))))
-
-
 def begun(attendance: Attendance, enrolment: Enrolment) -> None:
     """Record which enrolment somebody began."""
     Attendance.objects.filter(pk=attendance.pk).update(enrolment=enrolment, prepared=None)
@@ -277,8 +271,9 @@ def call_off(session: Session) -> bool:
 def sweep() -> None:
     """Start sessions whose time has come, fill free places, and end those that nobody is in any more."""
     for session in Session.objects.filter(ended_at=None):
-        if session.started_at is not None:
-            _discard_unused(session)
+        if session.started_at is not None:  # what was prepared for people who hold no place any more
+            unused = session.attendances.exclude(prepared=None).exclude(pk__in=holding(session).values("pk"))
+            enrolling.discard(Enrolment.objects.filter(pk__in=list(unused.values_list("prepared", flat=True))))
         if is_due(session):
             start(session)
         elif session.started_at is not None and _is_open(session):

@@ -7,4 +7,4 @@ class LobbyConfig(AppConfig):
     verbose_name = _("lobby")
 
     def ready(self) -> None:
-        from lobby import departures, step  # noqa: F401  (registers handlers and steps)
+        from lobby import step  # noqa: F401  (registers itself)

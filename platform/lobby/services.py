@@ -15,6 +15,7 @@ from typing import Any
 
 from django.db import transaction
 from django.db.models import Count, Q, QuerySet
+from django.dispatch import receiver
 from django.utils import timezone
 
 from games.interface import Role
@@ -29,6 +30,7 @@ from matches.services import Player, open_match
 from opponents.agents import parse_agents
 from participants import services as people
 from participants.models import Enrolment
+from participants.signals import enrolment_ended
 from participants.states import State
 from recruiters.models import Identity
 
@@ -96,6 +98,13 @@ def mark_absent(place: Place) -> None:
     """Record that the page was closed: the participant is absent until a page sends a request again."""
     if Place.objects.filter(WAITING, pk=place.pk).update(heard_at=None):
         notify(place.hall_id, place.pool)
+
+
+@receiver(enrolment_ended)
+def leave_at_once(enrolment: Enrolment, **_signal: Any) -> None:
+    """Remove a participant whose enrolment ends from the lobby, and from a group that was not ready yet."""
+    for hall_id, pool in Place.objects.filter(WAITING, enrolment=enrolment).values_list("hall", "pool"):
+        transaction.on_commit(partial(update_pool, hall_id, pool))
 
 
 def say_ready(enrolment: Enrolment, step: int, group: int) -> None:
@@ -196,7 +205,11 @@ def _form_group(hall_id: int, pool: str) -> set[int]:
         elif table.lobby["after"] == "fewer" and (smaller := table.smaller(len(group))) is not None:
             return _ask(smaller, members, group)
         else:
-            return _end_wait(members[0])
+            overdue_place = members[0]
+            left_at = min(timezone.now(), times.wait_ends(overdue_place))
+            Place.objects.filter(pk=overdue_place.pk).update(left_at=left_at)
+            people.end(overdue_place.enrolment, State.NO_PARTNER)
+            return {overdue_place.pk}
     return set()
 
 
@@ -227,13 +240,10 @@ def _waiting(places: Sequence[Place], table: Table) -> list[Waiting]:
     """Return the places as input for `find_group`; earlier partners count only while the study keeps them apart."""
     past_partners: Mapping[int, frozenset[int]] = {}
     if table.lobby.get("strangers"):
-        past_partners = _past_partners_of([place for place in places if _waits_for_strangers(place, table)], places)
+        kept_apart = timedelta(seconds=table.lobby["limit"] * STRANGERS_SHARE)
+        still = [place for place in places if not times.is_over(times.ends(place.since, place.since + kept_apart))]
+        past_partners = _past_partners_of(still, places)
     return [Waiting(place.pk, place.kind, past_partners.get(place.pk, frozenset())) for place in places]
-
-
-def _waits_for_strangers(place: Place, table: Table) -> bool:
-    limit = timedelta(seconds=table.lobby["limit"] * STRANGERS_SHARE)
-    return not times.is_over(times.ends(place.since, place.since + limit))
 
 
 def _past_partners_of(selected: Sequence[Place], places: Sequence[Place]) -> dict[int, frozenset[int]]:
@@ -304,12 +314,8 @@ def _decided_group(hall_id: int, pool: str) -> int | None:
         left=Count("places", filter=Q(places__enrolment__ended_at__isnull=False)),
     )
     decided = asked.filter(Q(not_ready=0) | Q(left__gt=0) | Q(until__lte=timezone.now())).order_by("-left", "pk")
-    return next((group.pk for group in decided if _is_decided(group)), None)
-
-
-def _is_decided(group: Any) -> bool:
-    """Return whether a group, with its counts `not_ready` and `left`, no longer waits."""
-    return bool(group.not_ready == 0) or group.left > 0 or times.is_over(times.asking_ends(group))
+    over = (g.pk for g in decided if g.not_ready == 0 or g.left > 0 or times.is_over(times.asking_ends(g)))
+    return next(over, None)
 
 
 def _settle_asked_group(hall_id: int, pool: str) -> set[int]:
@@ -442,13 +448,6 @@ def _move_to_match(place: Place, role: Role, match_step: Mapping[str, object]) -
 def has_waited(place: Place) -> bool:
     """Return whether the participant's waiting time is over."""
     return times.is_over(times.wait_ends(place))
-
-
-def _end_wait(overdue: Place) -> set[int]:
-    """End the study, with pay for waiting, for a participant whose waiting time is over."""
-    Place.objects.filter(pk=overdue.pk).update(left_at=min(timezone.now(), times.wait_ends(overdue)))
-    people.end(overdue.enrolment, State.NO_PARTNER)
-    return {overdue.pk}
 
 
 def waited_seconds(enrolment: Enrolment) -> float:

@@ -23,29 +23,14 @@ class NotDone(Exception):
     """Nothing was changed; the message tells the researcher why."""
 
 
-@transaction.atomic
-def pause(study: Study) -> None:
-    """Close the study to new participants for now; those who have started continue.
+def switch(study: Study, change: Callable[[Study], bool], *, refusal: str) -> None:
+    """Pause or resume a study (`studies.pausing`); unlaunched changes stay a draft.
 
     Raises:
-        NotDone: the study is not launched.
+        NotDone: with the refusal; nothing was changed.
     """
-    _switch(study, pausing.pause, refusal=_("Only a launched study can be paused."))
-
-
-@transaction.atomic
-def resume(study: Study) -> None:
-    """Reopen the study with the version launched last; unlaunched changes stay a draft.
-
-    Raises:
-        NotDone: the study is not paused.
-    """
-    _switch(study, pausing.resume, refusal=_("Only a paused study can be resumed."))
-
-
-def _switch(study: Study, switch: Callable[[Study], bool], *, refusal: str) -> None:
     try:
-        changed = switch(study)
+        changed = change(study)
     except pausing.NotRunning:
         changed = False
     if not changed:

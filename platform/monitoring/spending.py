@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
-from typing import Any
 
 from django.db.models import Count, Q, QuerySet, Sum
 from django.utils import timezone
@@ -52,23 +51,24 @@ class Spending:
 
 def spending_of(study: Study) -> Spending:
     """Return the study's spending so far."""
-    caps = _caps(study)
+    version = study.latest_version()
+    agents = version.agents().values() if version else ()
+    caps = next((agent.settings for agent in agents if agent.is_model), DEFAULT).caps()
     cost, calls, unpriced = _sums(
         SpendTally.objects.filter(budget_of=budget_of(study)), Call.objects.filter(budget_of=budget_of(study))
     )
-    daily = cap_per_day()
+    today = None
+    if (daily := cap_per_day()) is not None:
+        midnight = timezone.localtime().replace(hour=0, minute=0, second=0, microsecond=0)
+        spent = _sums(SpendTally.objects.filter(day=midnight.date()), Call.objects.filter(at__gte=midnight))[0]
+        today = Money(spent, daily)
     return Spending(
         study=Money(cost, caps.per_study),
-        today=None if daily is None else Money(_today(), daily),
+        today=today,
         per_match=caps.per_match,
         calls=calls,
         unpriced=unpriced,
     )
-
-
-def _today() -> Decimal:
-    midnight = timezone.localtime().replace(hour=0, minute=0, second=0, microsecond=0)
-    return _sums(SpendTally.objects.filter(day=midnight.date()), Call.objects.filter(at__gte=midnight))[0]
 
 
 def _sums(tallied: QuerySet[SpendTally], calls: QuerySet[Call]) -> tuple[Decimal, int, int]:
@@ -97,10 +97,3 @@ def _sums_with(tallied: QuerySet[SpendTally], recent: QuerySet[Call]) -> tuple[D
         (tallied_sums[name] or 0) + (recent_sums[name] or 0) for name in ("spent", "made", "unknown")
     )
     return Decimal(cost), number, unpriced_calls
-
-
-def _caps(study: Study) -> Any:
-    """Return the caps of the newest version; the usual ones before the launch."""
-    version = study.latest_version()
-    agents = version.agents().values() if version else ()
-    return next((agent.settings for agent in agents if agent.is_model), DEFAULT).caps()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
@@ -80,6 +81,9 @@ def status_of(study: Study, window: Window) -> StudyStatus:
     """Return the study's status now."""
     people = people_of(study)
     version = study.latest_version()
+    workers = 0
+    with suppress(redis.RedisError):
+        workers = alive.running_processes()["worker"]
     by_people, by_models = people_latency(study), models_latency(study)
     return StudyStatus(
         at=timezone.now(),
@@ -97,7 +101,7 @@ def status_of(study: Study, window: Window) -> StudyStatus:
         why_closed=faults.why_closed(version) if version else "",
         over_cap=faults.failure_cap(study) if faults.over_its_cap(study) else None,
         currency=version.plan.pay.currency if version else "",
-        no_worker=_no_worker(),
+        no_worker=not workers,
         questions=help_services.open_questions_of(study),
         outages=_recent_outages() if people.live or study.status != Study.Status.CLOSED else [],
         waiting=waiting([study.slug]).get(study.slug),
@@ -110,13 +114,6 @@ def _recent_outages() -> list[Interval]:
     seen = uptime()
     recent = [interval for interval in seen.gaps if interval[1] > seen.now - OUTAGES_PERIOD]
     return recent[: -MAX_OUTAGES - 1 : -1]
-
-
-def _no_worker() -> bool:
-    try:
-        return not alive.running_processes()["worker"]
-    except redis.RedisError:
-        return True
 
 
 def _states(people: People) -> list[StateCount]:

@@ -54,8 +54,9 @@ def check_storage(*, database: bool) -> Storage:
         for place, free in free_bytes.items()
         if free is not None and free < MIN_FREE_BYTES
     ]
+    restarted = Counter(restart.partition(":")[0] for restart in restarts.recent(settings.DATA_DIR))
     return Storage(
-        problems, free_bytes, _database_bytes(sqlite_file) if database else None, _backup_seconds(), _restarts()
+        problems, free_bytes, _database_bytes(sqlite_file) if database else None, _backup_seconds(), dict(restarted)
     )
 
 
@@ -103,8 +104,3 @@ def _backup_seconds() -> float | None:
     with suppress(OSError):
         return time.time() - (settings.DATA_DIR / "last-backup").stat().st_mtime
     return None
-
-
-def _restarts() -> dict[str, int]:
-    """Return how often each process was restarted in the last day, as its supervisor notes it."""
-    return dict(Counter(restart.partition(":")[0] for restart in restarts.recent(settings.DATA_DIR)))

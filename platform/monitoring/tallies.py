@@ -7,7 +7,6 @@ the tallies and marks the placement, in one transaction. Readers add up both, in
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
 from datetime import date, datetime, timedelta
 from decimal import Decimal
 from typing import Any
@@ -113,7 +112,9 @@ def _add_to_rows(model: type[models.Model], key: tuple[str, ...], sums: dict[str
     if not keys:
         return
     manager = model._default_manager
-    existing = {tuple(row[: len(key)]): row[len(key) :] for row in _rows(manager, key, keys, list(sums))}
+    wanted = {f"{name}__in": set(values) for name, values in zip(key, zip(*keys, strict=True), strict=True)}
+    rows = manager.filter(**wanted).values_list(*key, *sums)
+    existing = {tuple(row[: len(key)]): row[len(key) :] for row in rows}
     manager.bulk_create(
         [
             model(
@@ -129,10 +130,3 @@ def _add_to_rows(model: type[models.Model], key: tuple[str, ...], sums: dict[str
         unique_fields=list(key),
         update_fields=list(sums),
     )
-
-
-def _rows(manager: Any, key: tuple[str, ...], keys: Iterable[tuple[Any, ...]], columns: list[str]) -> Any:
-    rows = manager.filter(
-        **{f"{name}__in": set(values) for name, values in zip(key, zip(*keys, strict=True), strict=True)}
-    )
-    return rows.values_list(*key, *columns)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
-from django.contrib import admin, messages
+from django.contrib import messages
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import get_object_or_404
@@ -26,11 +27,10 @@ from monitoring.status import status_of
 from rights.admin import trail
 from rights.parts import user_of
 from rights.roles import Role
-from studies import recruiting
-from studies.admin.views import of_study, study_admin
+from studies import pausing, recruiting
+from studies.admin.first_page import COLOURS
+from studies.admin.views import of_study, study_admin, whole
 from studies.models import Study
-
-COLOURS = {"draft": "info", "launched": "success", "paused": "warning", "closed": "danger"}
 
 
 @require_GET
@@ -38,13 +38,9 @@ COLOURS = {"draft": "info", "launched": "success", "paused": "warning", "closed"
 @of_study()
 def page(request: HttpRequest, study: Study) -> HttpResponse:
     """Show the whole page."""
-    context = {
-        **admin.site.each_context(request),
-        **trail(study, here=_("Monitor")),
-        "title": _("Monitor: {study}").format(study=study.title),
-        **_status_context(request, study),
-    }
-    return TemplateResponse(request, "admin/monitoring/page.html", context)
+    title = _("Monitor: {study}").format(study=study.title)
+    context = {**trail(study, here=_("Monitor")), **_status_context(request, study)}
+    return study_admin().page(request, "admin/monitoring/page.html", title, context)
 
 
 @require_GET
@@ -59,20 +55,17 @@ def status_part(request: HttpRequest, study: Study) -> HttpResponse:
 @of_study(role=Role.EDITOR)
 def pause(request: HttpRequest, study: Study) -> HttpResponse:
     """Pause the study."""
-    return _run(
-        request,
-        study,
-        services.pause,
-        Action.PAUSED,
-        _("Paused: closed to new participants. Participants who have started can continue."),
-    )
+    done = _("Paused: closed to new participants. Participants who have started can continue.")
+    run = partial(services.switch, change=pausing.pause, refusal=_("Only a launched study can be paused."))
+    return _run(request, study, run, Action.PAUSED, done)
 
 
 @require_POST
 @of_study(role=Role.EDITOR)
 def resume(request: HttpRequest, study: Study) -> HttpResponse:
     """Resume the study."""
-    return _run(request, study, services.resume, Action.RESUMED, _("Resumed: new participants can enter again."))
+    run = partial(services.switch, change=pausing.resume, refusal=_("Only a paused study can be resumed."))
+    return _run(request, study, run, Action.RESUMED, _("Resumed: new participants can enter again."))
 
 
 @require_POST
@@ -80,9 +73,7 @@ def resume(request: HttpRequest, study: Study) -> HttpResponse:
 def end_match(request: HttpRequest, study: Study) -> HttpResponse:
     """End a stuck match with pay; its key and the reason are posted."""
     study_matches = Match.objects.filter(seats__enrolment__placement__version__study=study).distinct()
-    match = get_object_or_404(
-        study_matches, pk=request.POST.get("match", "") if _is_key(request.POST.get("match")) else 0
-    )
+    match = get_object_or_404(study_matches, pk=whole(request.POST.get("match")))
 
     def end(_study: Study) -> dict[str, Any]:
         ending = services.end_match(match=match, user=request.user, reason=request.POST.get("reason", ""))
@@ -122,10 +113,6 @@ def close_question(request: HttpRequest, study: Study) -> HttpResponse:
         help_services.close_questions(list(person.enrolments.values_list("pk", flat=True)), timezone.now())
 
     return _run(request, study, close, Action.WROTE, _("The question is closed."))
-
-
-def _is_key(text: str | None) -> bool:
-    return bool(text) and str(text).isascii() and str(text).isdigit() and len(str(text)) < 19
 
 
 def _run(request: HttpRequest, study: Study, run: Callable[[Study], Any], action: Action, message: str) -> HttpResponse:

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping
+from typing import Any
 from urllib.parse import parse_qsl
 
+from django.dispatch import receiver
 from django.utils.translation import gettext as _
 
 from panels.endings import POST, NotAllowed, Outcome, filled_address, is_address, outcome_of, refuse_foreign_site
 from panels.models import KIND, Panel, values_of
-from participants import returning
 from participants.models import Enrolment
 from participants.returning import ReturnInstructions
+from participants.signals import returning_over_quota
 from participants.states import State
 from recruiters.models import Identity
 
@@ -28,8 +30,8 @@ def to_panel(enrolment: Enrolment, identity: Identity) -> ReturnInstructions | N
     return instructions_for(panel, outcome_of(enrolment.state, paid=enrolment.is_paid), values)
 
 
-@returning.register_over_quota
-def over_quota(enrolment: Enrolment) -> ReturnInstructions | None:
+@receiver(returning_over_quota)
+def over_quota(enrolment: Enrolment, **_signal: Any) -> ReturnInstructions | None:
     """Return the button or code that reports to the panel that no place was left when this participant consented."""
     identity = Identity.objects.filter(enrolment=enrolment, recruiter=KIND).first()
     panel = Panel.objects.filter(study__slug=identity.study).first() if identity is not None else None

@@ -8,8 +8,8 @@ from typing import Any
 
 from django.utils.translation import gettext_lazy as _
 
-from participants import returning
 from participants.markdown import to_html
+from participants.signals import answers, returning_over_quota
 from participants.states import State
 from participants.steps import Step, StepRefused, register
 
@@ -41,7 +41,7 @@ class Consent(Step):
             "behaviour": "" if behaviour in self.step["text"] else behaviour,
             "facts": self.step.get("facts", ()),
             "demo": self.step.get("demo", False),
-            "return_instructions": returning.over_quota_instructions(self.enrolment)
+            "return_instructions": next(answers(returning_over_quota, self.enrolment), None)
             if NO_PLACE_LEFT in self.errors
             else None,
         }

@@ -1,8 +1,8 @@
-"""How participants return to their recruiter from the last page; each recruiter registers its own way."""
+"""How participants return to their recruiter from the last page."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
@@ -10,6 +10,7 @@ from django.http import HttpResponse
 from django.utils.functional import Promise
 
 from participants.models import Enrolment
+from participants.signals import answers, returning
 
 
 @dataclass(frozen=True)
@@ -33,33 +34,9 @@ class ReturnInstructions:
     redirect_sites: tuple[str, ...] = ()
 
 
-Provider = Callable[[Enrolment], ReturnInstructions | None]
-_providers: list[Provider] = []
-_over_quota_providers: list[Provider] = []
-
-
-def register(provider: Provider) -> Provider:
-    """Decorator: register a recruiter's function; it returns None for participants of other recruiters."""
-    _providers.append(provider)
-    return provider
-
-
 def return_instructions(enrolment: Enrolment) -> ReturnInstructions | None:
     """Return how this participant returns to the recruiter; None if the ending's own text is enough."""
-    return next((instructions for provider in _providers if (instructions := provider(enrolment)) is not None), None)
-
-
-def register_over_quota(provider: Provider) -> Provider:
-    """Decorator: register how a recruiter's participants return if no place is left when they consent."""
-    _over_quota_providers.append(provider)
-    return provider
-
-
-def over_quota_instructions(enrolment: Enrolment) -> ReturnInstructions | None:
-    """Return how this participant returns if no place is left; None if their recruiter defines no way."""
-    return next(
-        (instructions for provider in _over_quota_providers if (instructions := provider(enrolment)) is not None), None
-    )
+    return next(answers(returning, enrolment), None)
 
 
 def allow_form(response: HttpResponse, instructions: ReturnInstructions | None) -> HttpResponse:

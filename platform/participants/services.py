@@ -50,11 +50,6 @@ def prepare_step(enrolment: Enrolment) -> None:
     steps.step_object(enrolment, enrolment.step).prepare(enrolment.position)
 
 
-def _is_undecided(step: Mapping[str, Any]) -> bool:
-    """Return whether the step's condition has not been judged."""
-    return "show_if" in step and "shown" not in step
-
-
 def judged(enrolment: Enrolment) -> list[dict[str, Any]]:
     """Return the steps with the conditions judged of those that the current step leads to, up to the first one shown.
 
@@ -62,7 +57,7 @@ def judged(enrolment: Enrolment) -> list[dict[str, Any]]:
     """
     judged_steps, values = list(enrolment.steps), None
     for position, step in enumerate(enrolment.steps[enrolment.position + 1 :], start=enrolment.position + 1):
-        if _is_undecided(step):
+        if "show_if" in step and "shown" not in step:
             values = values_of(enrolment) if values is None else values
             step = {**step, "shown": Condition.parse(step["show_if"]).holds(values_at(step, values))}
             judged_steps[position] = step
@@ -143,10 +138,11 @@ def answer_step(
             if not prepared and not enrolment.ended and enrolment.expired:
                 raise Unprepared(enrolment)
             if enrolment.step is not None and enrolment.position == position:
-                if enrolment.ended:
-                    _leave_result(enrolment)
-                else:
+                if not enrolment.ended:
                     _take_answer(enrolment, data)
+                elif result_step(enrolment) is not None:  # on to the last page
+                    enrolment.position = len(enrolment.steps)
+                    enrolment.save(update_fields=["position"])
             return enrolment
     except steps.StepRefused as refusal:
         if refusal.stored:
@@ -191,14 +187,6 @@ def result_step(enrolment: Enrolment) -> steps.Step | None:
         return None
     step = steps.step_object(enrolment, enrolment.step)
     return step if step.shows_result and not remaining(enrolment) and is_finished(enrolment) else None
-
-
-def _leave_result(enrolment: Enrolment) -> None:
-    """Let a participant who has completed go on from the result to the last page."""
-    if result_step(enrolment) is None:
-        return
-    enrolment.position = len(enrolment.steps)
-    enrolment.save(update_fields=["position"])
 
 
 def keep_refusal(*, enrolment_id: int, position: int, posted: Mapping[str, str], errors: Mapping[str, object]) -> None:

@@ -42,8 +42,11 @@ class Ending:
     title: str | Promise
     what_happened: str | Promise
     what_next: str | Promise
-    gives_code: bool = False
-    """Whether the page shows the completion code, to be copied into the recruiter's page."""
+
+    @property
+    def gives_code(self) -> bool:
+        """Whether the page shows the completion code, to be copied into the recruiter's page."""
+        return any(self.what_next is text for text in (_GIVE_CODE, _RETURN_WITH_CODE, _SHOW_CODE))
 
 
 _GIVE_CODE = _("Copy the code below and paste it into the page that sent you here. It shows that you took part.")
@@ -56,34 +59,24 @@ _SHOW_CODE = _("Show or send the code below to the people who invited you, so th
 _NOTHING_TO_DO = _("You don't need to do anything else.")
 
 ENDINGS: dict[str, Ending] = {
-    State.COMPLETED: Ending(
-        _("All done. Thank you!"),
-        _("You played the whole game."),
-        _GIVE_CODE,
-        gives_code=True,
-    ),
+    State.COMPLETED: Ending(_("All done. Thank you!"), _("You played the whole game."), _GIVE_CODE),
     State.FAILED_CODE_WORD: Ending(
         _("The study ends here"),
         _("You did not enter the word that the instructions asked you to remember, so the game did not start."),
         _RETURN_WITH_CODE,
-        gives_code=True,
     ),
     State.FAILED_COMPREHENSION: Ending(
         _("The study ends here"),
         _("You got a question about the rules wrong too often, so the game did not start."),
         _RETURN_WITH_CODE,
-        gives_code=True,
     ),
     State.FAILED_QUIZ: Ending(
         _("The study ends here"),
         _("You got a question about the game wrong, so your game will not be part of the research data."),
         _GIVE_CODE,
-        gives_code=True,
     ),
     State.TIMED_OUT: Ending(
-        _("Your time ran out"),
-        _("You did not answer your turn in time, so the game ended."),
-        _RETURN,
+        _("Your time ran out"), _("You did not answer your turn in time, so the game ended."), _RETURN
     ),
     State.DROPPED_OUT: Ending(
         _("You were away for too long"),
@@ -94,25 +87,21 @@ ENDINGS: dict[str, Ending] = {
         _("The game could not continue"),
         _("Another player stopped answering for technical reasons. This is our fault, not yours."),
         _GIVE_CODE,
-        gives_code=True,
     ),
     State.OUR_OUTAGE: Ending(
         _("Our server was unavailable"),
         _("The study could not continue because our server was unavailable. This is our fault, not yours."),
         _GIVE_CODE,
-        gives_code=True,
     ),
     State.PARTNER_LEFT: Ending(
         _("Another player left"),
         _("Someone in your group stopped playing, so the game could not continue. This is not your fault."),
         _GIVE_CODE,
-        gives_code=True,
     ),
     State.NO_PARTNER: Ending(
         _("Not enough players"),
         _("Not enough people joined in time to start the game. You did everything right. We pay you for waiting."),
         _GIVE_CODE,
-        gives_code=True,
     ),
     State.REPLACED: Ending(
         _("A program took your seat"),
@@ -179,9 +168,9 @@ def ending_of(
     elif state == State.COMPLETED and "quiz" in kinds:
         ending = replace(ending, what_happened=_("You played the whole game and answered correctly after it."))
     if entry in WITHOUT_ASSIGNMENT:
-        return replace(ending, what_next=_SHOW_CODE if paid else _NOTHING_TO_DO, gives_code=paid)
+        return replace(ending, what_next=_SHOW_CODE if paid else _NOTHING_TO_DO)
     if paid:
-        return replace(ending, what_next=_GIVE_CODE, gives_code=True)
+        return replace(ending, what_next=_GIVE_CODE)
     needs_return_code = ending.what_next is _GIVE_CODE and state != State.COMPLETED
     return replace(ending, what_next=_RETURN_WITH_CODE) if needs_return_code else ending
 

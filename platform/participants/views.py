@@ -18,10 +18,11 @@ from django.views.decorators.clickjacking import xframe_options_exempt
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods
 
-from participants import explaining, paid, services
+from participants import services
 from participants.markdown import to_html
 from participants.models import Enrolment
 from participants.returning import allow_form, return_instructions
+from participants.signals import answers, explaining, telling_pay
 from participants.states import ending_of
 from participants.steps import Step, StepRefused, step_object
 from participants.wording import in_own_language
@@ -112,7 +113,9 @@ def _render_step(request: HttpRequest, enrolment: Enrolment, step: Step) -> Http
         "step": step,
         "title": step.title,
         "position": enrolment.position,
-        "counted": _records_behaviour(enrolment),
+        "counted": any(  # whether they have consented to the recording of page use
+            step["kind"] == "consent" and step.get("behaviour") for step in enrolment.steps[: enrolment.position]
+        ),
         "errors": errors,
         "posted": posted,
         **step.context(),
@@ -141,8 +144,8 @@ def _render_ending(request: HttpRequest, enrolment: Enrolment) -> HttpResponse:
         "return_instructions": instructions,
         "completion_code": instructions.code if instructions is not None else completion_code,
         "earnings": enrolment.earnings,
-        "payment_status": paid.payment_status(enrolment),
-        "explanations": explaining.explanations(enrolment),
+        "payment_status": [sentence for sentences in answers(telling_pay, enrolment) for sentence in sentences],
+        "explanations": [row for rows in answers(explaining, enrolment) for row in rows],
         "debriefing": to_html(debriefing) if debriefing else "",
     }
     return allow_form(render(request, "participants/ending.html", context), instructions)
@@ -157,11 +160,6 @@ def page_context(enrolment: Enrolment) -> dict[str, Any]:
     done = len(known) if enrolment.ended else sum(n < enrolment.position for n in known)
     titles = [step_object(enrolment, enrolment.steps[n]).title for n in known]
     return {"enrolment": enrolment, "progress": {"done": done, "total": len(known), "titles": titles}}
-
-
-def _records_behaviour(enrolment: Enrolment) -> bool:
-    """Return whether the participant has consented to the recording of page use."""
-    return any(step["kind"] == "consent" and step.get("behaviour") for step in enrolment.steps[: enrolment.position])
 
 
 def clock_of(enrolment: Enrolment, *, pauses: bool = False) -> dict[str, Any]:

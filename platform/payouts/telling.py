@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+from django.dispatch import receiver
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from participants import paid
 from participants.models import Enrolment
+from participants.signals import telling_pay
 from payouts.models import LedgerRow
 from payouts.payers import method_of
 from plans.pay import in_currency
@@ -14,8 +17,8 @@ from plans.pay import in_currency
 State = LedgerRow.State
 
 
-@paid.register
-def pay_status(enrolment: Enrolment) -> list[str]:
+@receiver(telling_pay)
+def pay_status(enrolment: Enrolment, **_signal: Any) -> list[str]:
     """Return one sentence if all amounts have the same status, otherwise one per amount.
 
     Amounts that the recruiter paid, which the page's sum does not contain, are always named.

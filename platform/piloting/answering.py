@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from random import Random
 from typing import Any
 
-from checks.steps import Comprehension, Quiz
 from participants import steps
 from participants.models import Enrolment
-from participants.steps import Step
 from piloting.models import Walker
 from piloting.reading import FormField, Page
 from plans.questions import Answer, BadAnswer, Question
@@ -45,25 +43,12 @@ def answers(page: Page, enrolment: Enrolment, plan: str, rng: Random) -> dict[st
     }
 
 
-def _name(step: Step, plan: str, rng: Random) -> dict[str, str]:
-    return {"name": rng.choice(NAMES)}
-
-
-def _code_word(step: Step, plan: str, rng: Random) -> dict[str, str]:
-    return {"code_word": WRONG_WORD if plan == Plan.WRONG_CODE else step.enrolment.code_word}
-
-
-def _comprehension(step: Comprehension, plan: str, rng: Random) -> dict[str, str]:
-    return {asked.key: _option(asked, plan != Plan.MISREADS) for asked in step.open_questions()}
-
-
-def _quiz(step: Quiz, plan: str, rng: Random) -> dict[str, str]:
-    return {asked.key: _option(asked, plan != Plan.WRONG_QUIZ) for asked in step.questions()}
-
-
-def _option(asked: Any, is_correct: bool) -> str:
-    """Return a right or a wrong answer to a question about the rules."""
-    return next((option for option in asked.options if (option == asked.answer) == is_correct), asked.options[0])
+def options_of(questions: Iterable[Any], *, correct: bool) -> dict[str, str]:
+    """Return right or wrong answers to questions about the rules."""
+    return {
+        asked.key: next((option for option in asked.options if (option == asked.answer) == correct), asked.options[0])
+        for asked in questions
+    }
 
 
 def _questions(step: Questions, plan: str, rng: Random) -> dict[str, str]:
@@ -111,11 +96,13 @@ def _answer(question: Question, rng: Random) -> Answer:
 
 
 _FROM_ENROLMENT: dict[str, Callable[[Any, str, Random], dict[str, str]]] = {
-    "name": _name,
+    "name": lambda step, plan, rng: {"name": rng.choice(NAMES)},
     "questions": _questions,
-    "instructions": _code_word,
-    "comprehension": _comprehension,
-    "quiz": _quiz,
+    "instructions": lambda step, plan, rng: {
+        "code_word": WRONG_WORD if plan == Plan.WRONG_CODE else step.enrolment.code_word
+    },
+    "comprehension": lambda step, plan, rng: options_of(step.open_questions(), correct=plan != Plan.MISREADS),
+    "quiz": lambda step, plan, rng: options_of(step.questions(), correct=plan != Plan.WRONG_QUIZ),
 }
 
 

@@ -8,7 +8,13 @@ class PilotingConfig(AppConfig):
 
     def ready(self) -> None:
         from opponents.uses import register
-        from piloting import earnings, parts, uses  # noqa: F401  (earnings register themselves)
+        from piloting import earnings, uses  # noqa: F401  (earnings register themselves)
+        from piloting.models import Pilot, Walker
+        from rights.parts import belongs
+        from studies.models import Study
+        from studies.parts import declare_enrolments
 
-        parts.declare()
+        belongs(Pilot, to=Study, by="study")
+        belongs(Walker, to=Study, by="pilot__study")
+        declare_enrolments("walker__pilot__study")
         register(uses.uses_of)

@@ -46,7 +46,9 @@ def drive(pilot_id: int) -> None:
     Walker.objects.filter(pilot=pilot_id, status=Status.WALKING).update(status=Status.WAITING)
     waiting = Walker.objects.filter(pilot=pilot_id, status=Status.WAITING).order_by("number")
     try:
-        with ThreadPoolExecutor(_concurrency(pilot_id), thread_name_prefix="pilot") as pool:
+        cells = version_of(Pilot.objects.select_related("study").get(pk=pilot_id)).planned_cells()
+        at_once = max(MAX_CONCURRENT, *(cell.group_size + 2 for cell in cells))  # a group, and two in case some fail
+        with ThreadPoolExecutor(at_once, thread_name_prefix="pilot") as pool:
             pending = {
                 pool.submit(_run_participant, walker, lease_held) for walker in waiting.values_list("pk", flat=True)
             }
@@ -56,12 +58,6 @@ def drive(pilot_id: int) -> None:
                     lease_held.clear()
     finally:
         _finish(pilot_id, holder)
-
-
-def _concurrency(pilot_id: int) -> int:
-    """Return how many participants run at once: enough for the largest group and two more, in case some fail."""
-    cells = version_of(Pilot.objects.select_related("study").get(pk=pilot_id)).planned_cells()
-    return max(MAX_CONCURRENT, *(cell.group_size + 2 for cell in cells))
 
 
 def _hold(pilot_id: int, holder: str, *, taking: bool = False) -> bool:

@@ -1,15 +1,9 @@
-"""The errors of pilots."""
-
-from __future__ import annotations
+"""The errors of pilots; `str(error)` can be shown to the researcher."""
 
 
-class PilotError(Exception):
-    """Base class; `str(error)` can be shown to the researcher."""
-
-
-class CannotPilot(PilotError):
+class CannotPilot(Exception):
     """The pilot was not started, stopped or deleted; nothing changed."""
 
 
-class Stuck(PilotError):
+class Stuck(Exception):
     """A simulated participant cannot continue; a real one might get stuck here too."""

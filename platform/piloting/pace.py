@@ -7,7 +7,7 @@ game: `matches.pacing`, which has its own sources.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from random import Random
 
 from matches.models import Event, Match
@@ -35,7 +35,7 @@ def seconds_of_match(match: Match, role: str, agents: Mapping[str, Agent]) -> tu
     """
     deciding_seconds = waiting_seconds = 0.0
     previous_message: str | None = None
-    for event in _moves(match):
+    for event in match.events.filter(kind="move").order_by("number"):
         rng = Random(f"{match.seed}/{event.number}/estimate")
         if event.role == role:
             deciding_seconds += human_delay(event.data["move"], previous_message, rng)
@@ -52,7 +52,3 @@ def _wait(event: Event, agent: Agent | None, previous_message: str | None, rng: 
     paced = agent is None or blind or agent.settings.appears == "delayed"
     delay = agent.delay if agent and not blind else 0.0
     return max(measured, delay, human_delay(event.data["move"], previous_message, rng) if paced else 0.0)
-
-
-def _moves(match: Match) -> Sequence[Event]:
-    return list(match.events.filter(kind="move").order_by("number"))

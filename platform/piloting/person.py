@@ -101,17 +101,13 @@ class Person:
             if step.kind == "match":
                 estimate = self._play(page)
                 form_page = self._open_page()
-            self._stay(step)
+            while left := step.seconds_left():
+                self._refuse_interrupted()
+                time.sleep(min(left, POLL_SECONDS))
             if not self._refreshed().ended or people.result_step(self.enrolment) is not None:
                 self._answer(form_page)
             self._record_page(step, page, started_at, estimate)
         raise Stuck(_("No ending after {most} pages.").format(most=MAX_PAGES))
-
-    def _stay(self, step: steps.Step) -> None:
-        """Stay on a page for as long as it cannot be left."""
-        while left := step.seconds_left():
-            self._refuse_interrupted()
-            time.sleep(min(left, POLL_SECONDS))
 
     def _refuse_interrupted(self) -> None:
         if not self._may_continue():
@@ -195,7 +191,8 @@ class Person:
             play = match.play()
             if play.last != last_event:
                 last_event, last_change = play.last, time.monotonic()
-            if time.monotonic() - last_change > self._max_wait(match):
+            limits = (agent.settings.limit_seconds for agent in match.agents().values())
+            if time.monotonic() - last_change > EXTRA_SECONDS + max(limits, default=0.0):
                 raise Stuck(_("The match got stuck: no one moved."))
             if not self._let_others_move(match):
                 self._take_turn(match, seat, play)
@@ -203,9 +200,6 @@ class Person:
         opponents = {other.role: self._agents[other.label] for other in seats}  # as in a launch
         deciding_seconds, waiting_seconds = pace.seconds_of_match(match, seat.role, opponents)
         return {"reading": pace.seconds_of_page(page), "moves": deciding_seconds, "waiting": waiting_seconds}
-
-    def _max_wait(self, match: Match) -> float:
-        return EXTRA_SECONDS + max((agent.settings.limit_seconds for agent in match.agents().values()), default=0.0)
 
     def _let_others_move(self, match: Match) -> bool:
         """Run the agents whose turn it is, unless a worker already does; return whether it was any agent's turn."""
@@ -222,12 +216,9 @@ class Person:
             time.sleep(POLL_SECONDS)
             services.handle_time_outs(match_id=match.pk)
         elif self.plan == Plan.LEAVES:  # before a move: an opponent's quick answer could end the match first
-            self._leave()
+            self._request(reverse("participants:leave", args=[self.enrolment.token]), {})
         else:
             self._move(match, seat, play, turn.answering)
-
-    def _leave(self) -> None:
-        self._request(reverse("participants:leave", args=[self.enrolment.token]), {})
 
     def _move(self, match: Match, seat: Seat, play: Play, answering: int) -> None:
         """Choose a move and submit it through the page's form."""

@@ -86,8 +86,8 @@ class _Reader(HTMLParser):
             self.reasons.append("")
         if "main" in self._open_tags and "form" in self._open_tags and attributes.get("name"):
             self._add_field(tag, attributes)
-        elif tag == "option" and self._select is not None:
-            self._add_option(attributes)
+        elif tag == "option" and self._select and attributes.get("value") and "disabled" not in attributes:
+            self._select.options.append(attributes["value"])
 
     def _add_field(self, tag: str, attributes: dict[str, str]) -> None:
         name = attributes["name"]
@@ -111,11 +111,6 @@ class _Reader(HTMLParser):
             field = self.page.fields.setdefault(name, FormField(name, "radio"))
             if field.kind == "radio":  # a button with the same name as a field is a shortcut
                 field.options.append(attributes["value"])
-
-    def _add_option(self, attributes: dict[str, str]) -> None:
-        assert self._select is not None
-        if attributes.get("value") and "disabled" not in attributes:
-            self._select.options.append(attributes["value"])
 
     def handle_endtag(self, tag: str) -> None:
         if tag in _UNREAD and self._unread_depth:

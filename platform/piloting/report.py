@@ -6,7 +6,7 @@ Minutes are estimates for a human participant (`piloting.pace`); money, moves, e
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field
 from statistics import mean, median
 from typing import Any
@@ -217,9 +217,11 @@ def _steps(data: _PilotData) -> list[StepTimes]:
     for pages in _pages_by_step(paths):
         names = [name for page in pages for name in page["estimate"]]
         parts = {name: median(page["estimate"].get(name, 0.0) for page in pages) / 60 for name in dict.fromkeys(names)}
+        _stage, _dot, levels = pages[0]["stage"].partition(".")
+        title = pages[0]["title"]
         times.append(
             StepTimes(
-                title=_title_of(pages[0]),
+                title=f"{title} ({levels.replace('.', ', ')})" if levels else title,
                 kind=pages[0]["kind"],
                 people=len(pages),
                 words=round(median(page["words"] for page in pages)),
@@ -228,11 +230,6 @@ def _steps(data: _PilotData) -> list[StepTimes]:
             )
         )
     return times
-
-
-def _title_of(page: Mapping[str, Any]) -> str:
-    _stage, _dot, levels = page["stage"].partition(".")
-    return f"{page['title']} ({levels.replace('.', ', ')})" if levels else page["title"]
 
 
 def _pages_by_step(paths: Sequence[list[dict[str, Any]]]) -> Iterable[list[dict[str, Any]]]:

@@ -108,9 +108,8 @@ def _node(node: Json, annotation: Any) -> Json:
             return found
     for alternative in _alternatives(annotation):
         if isinstance(node, Mapping) and _is_model(alternative):
-            if alternative is Stage:
-                return _stage(node)
-            return _model(node, alternative)
+            kind = kinds().get(str(node.get("stage"))) if alternative is Stage else alternative
+            return dict(node) if kind is None else _model(node, kind)
         origin, arguments = get_origin(alternative), get_args(alternative)
         if isinstance(node, list) and origin in (list, tuple) and arguments:
             return [_node(child, arguments[0]) for child in node]
@@ -121,11 +120,6 @@ def _node(node: Json, annotation: Any) -> Json:
 
 _ABC_MAPPING = get_origin(Mapping[str, str])
 _UNREADABLE = object()
-
-
-def _stage(node: Mapping[str, Json]) -> dict[str, Json]:
-    kind = kinds().get(node.get("stage"))  # type: ignore[arg-type]
-    return dict(node) if kind is None else _model(node, kind)
 
 
 def _model(node: Mapping[str, Json], model: type[BaseModel]) -> dict[str, Json]:

@@ -110,8 +110,12 @@ class Chat(PlanModel):
             return [] if to else list(roles)
         if (to and self.to == "group") or (not to and self.to == "private"):
             return []
-        heard = (role for role in roles if role != sender and self._may_talk(sender, role))
-        return [role for role in heard if to in ("", role)]
+        circles = [circle for circle in self.between if sender in circle]
+        return [
+            role
+            for role in roles
+            if role != sender and to in ("", role) and (not self.between or any(role in circle for circle in circles))
+        ]
 
     def speaking(self, sender: str) -> Speaking:
         """Return how the model in this seat, or the mediator, takes part."""
@@ -131,9 +135,6 @@ class Chat(PlanModel):
             and (MEDIATOR in (sender, writer) or any(writer in self.readers(roles, sender, to) for to in ("", writer)))
         ]
         return len(heard) * self.messages + speaking.opens
-
-    def _may_talk(self, one: Role, other: Role) -> bool:
-        return not self.between or any(one in circle and other in circle for circle in self.between)
 
 
 def _unless_default(cls: type[PlanModel], value: Any, info: ValidationInfo) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
@@ -71,17 +71,12 @@ def check(document: Document) -> Checked:
     except BadPlan as error:
         return Checked(faults=[*error.faults, *_faults_besides(document, error.faults)][:MAX_FAULTS])
     checked = check_read(reader)
-    if more := [fault for fault in _faults_in_languages(document) if fault not in checked.faults]:
+    found = [Fault(".".join(map(str, path)), what) for path, what in lacking(document)]
+    for language in languages_of(document)[1:]:
+        found += check_read(reader_of(document, language=language)).faults
+    if more := [fault for fault in found if fault not in checked.faults]:
         return replace(checked, faults=[*checked.faults, *more][:MAX_FAULTS])
     return checked
-
-
-def _faults_in_languages(document: Document) -> Iterator[Fault]:
-    """Yield the texts that lack one of the plan's languages, and what is wrong with the plan in the further ones."""
-    for path, what in lacking(document):
-        yield Fault(".".join(map(str, path)), what)
-    for language in languages_of(document)[1:]:
-        yield from check_read(reader_of(document, language=language)).faults
 
 
 _checked: WeakKeyDictionary[Reader, Checked] = WeakKeyDictionary()
@@ -241,7 +236,7 @@ class _Checker:
         if not plan.title.strip():
             yield ("title",), _("Please give the study a title.")
         yield from _order_problems(plan)
-        yield from (((("cells", "strata", index), what)) for index, what in self._strata_problems(plan))
+        yield from self._strata_problems(plan)
         yield from hypothesis_problems(plan.analysis, self.reader, plan)
 
     def _walk(
@@ -252,7 +247,10 @@ class _Checker:
         for index, stage in enumerate(stages):
             at = (*path, index)
             needed = agents if isinstance(stage, Game | Block) else ()
-            key = (id(stage), id(names), needed, *self._printed(stage, at, levels))
+            if id(stage) not in self._used_in:
+                used = set(names_used(at_path(self.reader.document, at)))
+                self._used_in[id(stage)] = tuple(name for name in self.reader.factors if name in used)
+            key = (id(stage), id(names), needed, *map(levels.get, self._used_in[id(stage)]))
             if key not in self._known:
                 after, found = (
                     self._in_block(plan, stage, at, levels, names, agents)
@@ -264,13 +262,6 @@ class _Checker:
             names, found = self._known[key]
             problems += found
         return names, problems
-
-    def _printed(self, stage: Stage, at: Path, levels: Levels) -> Iterable[str | None]:
-        """Return the levels of the factors that a stage as written names."""
-        if id(stage) not in self._used_in:
-            used = set(names_used(at_path(self.reader.document, at)))
-            self._used_in[id(stage)] = tuple(name for name in self.reader.factors if name in used)
-        return map(levels.get, self._used_in[id(stage)])
 
     def _in_stage(self, plan: Plan, stage: Stage, at: Path, levels: Levels, names: _Names) -> Found:
         variables = {name: levels[name] for name in self.reader.factors if name in levels}
@@ -284,7 +275,7 @@ class _Checker:
             problems += _question_problems(stage, at, names)
         values |= {item.name for item in stage.questions()}
         if isinstance(stage, Game) and stage.name:
-            results = _results_of(stage)
+            results = frozenset(outcomes_of_game(stage.game) if stage.game in registry.known() else {PAYOFF})
             games = {**games, (stage.name,): results}
             if stage.repeats > 1:
                 games |= {(stage.name, str(number)): results for number in range(1, stage.repeats + 1)}
@@ -310,19 +301,19 @@ class _Checker:
                 games[where if where in names.games else (where[0], *combination.values(), *where[1:])] = results
         return _Names(values, games, used), problems
 
-    def _strata_problems(self, plan: Plan) -> Iterator[tuple[int, str]]:
+    def _strata_problems(self, plan: Plan) -> Iterator[Problem]:
         asked = [item.name for stage in plan.stages() for item in stage.questions()]
         before = plan.journey[: self.reader.common_stages]
         known = {item.name for stage in before for item in stage.questions()}
         for index, name in enumerate(plan.cells.strata):
             if name not in asked:
-                yield index, _("There is no question “{name}”.").format(name=name)
+                yield ("cells", "strata", index), _("There is no question “{name}”.").format(name=name)
             elif name not in known:
                 what = _(
                     "“{name}” is asked too late: a participant's cell is drawn before the first stage that plays a "
                     "game or depends on a factor."
                 )
-                yield index, what.format(name=name)
+                yield ("cells", "strata", index), what.format(name=name)
 
 
 def _name_problems(stage: Stage, at: Path, used: Collection[str]) -> Iterator[Problem]:
@@ -433,19 +424,13 @@ def _stage_problems(stage: Stage, at: Path, plan: Plan, variables: Mapping[str, 
     if isinstance(stage, Game):
         yield from _game_problems(stage, at, plan, variables)
         return
-    for name, text in _texts_of(stage):
-        yield from _text_problems(text, (*at, name), variables)
-    for index, item in enumerate(stage.items if isinstance(stage, Questions) else ()):
-        for name in ("text", "help"):
-            yield from _text_problems(getattr(item, name), (*at, "items", index, name), variables)
-
-
-def _texts_of(stage: Stage) -> Iterator[tuple[str, str]]:
-    """Yield the fields of a stage that are texts, and its heading."""
     for name, info in type(stage).model_fields.items():
         hints = info.json_schema_extra
         if name == "title" or (isinstance(hints, dict) and hints.get("text")):
-            yield name, getattr(stage, name)
+            yield from _text_problems(getattr(stage, name), (*at, name), variables)
+    for index, item in enumerate(stage.items if isinstance(stage, Questions) else ()):
+        for name in ("text", "help"):
+            yield from _text_problems(getattr(item, name), (*at, "items", index, name), variables)
 
 
 def _text_problems(text: str, at: Path, variables: Mapping[str, str]) -> Iterator[Problem]:
@@ -468,7 +453,10 @@ def _game_problems(stage: Game, at: Path, plan: Plan, variables: Mapping[str, st
         yield (*at, "seats"), str(error)
         return
     people = [role for role, player in seats.items() if player == PERSON]
-    yield from _language_problems(stage, at, str(plan.language), kind)
+    lacked = texts.lacks(kind.key, str(plan.language))
+    if lacked and not (lacked.endswith(".md") and stage.instructions != DEFAULT_TEXT):
+        what = _("{game} has no texts in {language}: “{file}” is missing.")
+        yield (*at, "game"), what.format(game=kind.title, language=in_english(str(plan.language)), file=lacked)
     for role, player in seats.items():
         seat = role if role in stage.seats else OTHERS
         for label in [player] if isinstance(player, str) else player:
@@ -491,13 +479,6 @@ def _game_problems(stage: Game, at: Path, plan: Plan, variables: Mapping[str, st
                 yield (*at, "comprehension", "questions", index, "answer"), _("The right answer is not an option.")
 
 
-def _language_problems(stage: Game, at: Path, language: str, kind: Any) -> Iterator[Problem]:
-    """Yield which of a game's texts does not exist in the plan's language."""
-    file, what = texts.lacks(kind.key, language), _("{game} has no texts in {language}: “{file}” is missing.")
-    if file and not (file.endswith(".md") and stage.instructions != DEFAULT_TEXT):
-        yield (*at, "game"), what.format(game=kind.title, language=in_english(language), file=file)
-
-
 def _helper_problems(label: str | None, needed: bool, at: Path, plan: Plan, kind: Any, game: Any) -> Iterator[Problem]:
     """Yield what is wrong with the agent that takes participants' seats; None if none is chosen."""
     if label is not None:
@@ -518,6 +499,7 @@ def _chat_problems(stage: Game | AgentsGame, at: Path, plan: Plan | CollectionPl
     if (chat := stage.chat) is None:
         return
     mediator = chat.mediator.agent if chat.mediator else None
+    seated = set(stage.agent_labels()) - {mediator} if isinstance(stage, Game) else set()
     known = ", ".join(game.roles())
     for index, circle in enumerate(chat.between):
         for role in circle:
@@ -528,7 +510,7 @@ def _chat_problems(stage: Game | AgentsGame, at: Path, plan: Plan | CollectionPl
         yield at, _("Nobody else could read the chat: this game has one seat. Add a mediator.")
     if chat.early and chat.when == "during":
         yield (*at, "early"), _("Only a chat before play can end early.")
-    elif chat.early and isinstance(plan, Plan) and plan.told.others == "none" and _has_agents(stage, mediator):
+    elif chat.early and isinstance(plan, Plan) and plan.told.others == "none" and seated:
         words = _("Agents are always ready, so in a blind study a chat that ends at once would show who they are.")
         yield (*at, "early"), words
     if chat.mediator is not None:
@@ -537,11 +519,6 @@ def _chat_problems(stage: Game | AgentsGame, at: Path, plan: Plan | CollectionPl
             yield (*at, "mediator", "agent"), _no_agent(chat.mediator.agent, plan)
         elif agent is None or agent.script is not None:
             yield (*at, "mediator", "agent"), _("Choose a model for the mediator. Scripts do not write.")
-
-
-def _has_agents(stage: Game | AgentsGame, mediator: str | None) -> bool:
-    """Return whether agents may take seats."""
-    return isinstance(stage, AgentsGame) or bool(set(stage.agent_labels()) - {mediator})
 
 
 def _groups_problems(block: Block, at: Path, plan: Plan) -> Iterator[Problem]:
@@ -594,7 +571,10 @@ def _player_problems(label: str, at: Path, plan: Plan | CollectionPlan, kind: An
             what = _("Agent “{label}”: {game} has no script “{script}”; it has {scripts}.")
             yield at, what.format(label=label, game=kind.key, script=script, scripts=", ".join(kind.scripts))
     if agent.script is None:
-        yield from ((at, _asking_problem(label, setting, what)) for setting, what in _asking_faults(agent, game))
+        for setting, what in _asking_faults(agent, game):
+            title = PlannedAgent.model_fields[setting].title if setting in PlannedAgent.model_fields else setting
+            words = _("Agent “{label}”: {setting}: {what}")
+            yield at, words.format(label=label, setting=title, what=what)
 
 
 def _asking_faults(agent: PlannedAgent, game: Any) -> Iterator[tuple[str, str]]:
@@ -609,11 +589,6 @@ def _asking_faults(agent: PlannedAgent, game: Any) -> Iterator[tuple[str, str]]:
     yield from settings.check(game).items()
 
 
-def _asking_problem(label: str, setting: str, what: str) -> str:
-    title = PlannedAgent.model_fields[setting].title if setting in PlannedAgent.model_fields else setting
-    return _("Agent “{label}”: {setting}: {what}").format(label=label, setting=title, what=what)
-
-
 def _template_problems(
     template: str, at: Path, game: Any, people: Sequence[Role], variables: Mapping[str, str]
 ) -> Iterator[Problem]:
@@ -625,10 +600,6 @@ def _template_problems(
         except BadText as error:
             yield at, str(error)
             return
-
-
-def _results_of(stage: Game) -> frozenset[str]:
-    return frozenset(outcomes_of_game(stage.game) if stage.game in registry.known() else {PAYOFF})
 
 
 # ---- collections -------------------------------------------------------------------------------------------------

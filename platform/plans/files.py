@@ -61,7 +61,8 @@ def loads(text: str) -> dict[str, Json]:
         raise _bad(_("The file is too large: at most {most} MB.").format(most=MAX_BYTES // 1_000_000))
     text = text.removeprefix("\ufeff")
     try:
-        data = _json(text) if re.match(r'\s*\{\s*["}]', text) else _yaml(text)
+        is_json = re.match(r'\s*\{\s*["}]', text)
+        data = json.loads(text, object_pairs_hook=_refuse_twice) if is_json else _yaml(text)
         if not isinstance(data, dict):
             raise ValueError(_("A plan is a list of named parts, such as “title: …”."))
         document: dict[str, Json] = _plain(data)
@@ -109,10 +110,6 @@ def _yaml(text: str) -> Any:
     yaml = YAML(typ="safe", pure=True)
     yaml.Composer, yaml.Constructor = _Composer, _Constructor
     return yaml.load(text)
-
-
-def _json(text: str) -> Any:
-    return json.loads(text, object_pairs_hook=_refuse_twice)
 
 
 def _refuse_twice(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -172,7 +172,8 @@ def _contrast_problems(
                 yield ("levels", *several, number), what.format(factor=factor, level=level, levels=found)
                 is_known = False
         block = reader.within.get(factor)
-        if block is not None and outcome.partition(".")[0] not in _names_in(plan, block):
+        blocks = [stage for stage in plan.stages() if isinstance(stage, Block) and stage.name == block]
+        if block is not None and outcome.partition(".")[0] not in {met.stage.name for met in walk(blocks)}:
             what = _("“{factor}” varies within “{block}”: choose an outcome of a stage in it.")
             yield at, what.format(factor=factor, block=block)
     if is_known and (missing := _not_crossed(contrast, reader)):
@@ -189,12 +190,6 @@ def _not_crossed(contrast: Contrast, reader: Reader) -> Mapping[str, str]:
         if levels not in occurring:
             return {name: level for (name, _pair), level in zip(between, levels, strict=True)}
     return {}
-
-
-def _names_in(plan: Plan, block: str) -> set[str | None]:
-    """Return the names of the stages in a block."""
-    return {met.stage.name for stage in plan.stages() if isinstance(stage, Block) and stage.name == block
-            for met in walk([stage])}  # fmt: skip
 
 
 def _player_problems(

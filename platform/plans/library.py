@@ -8,12 +8,12 @@ agents: PARAMETER.”
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import takewhile
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import games
 from games import registry
@@ -24,6 +24,7 @@ from llm_agents.agent import parse_spec
 from plans.asking import Asking
 from plans.collection import is_collection
 from plans.files import loads
+from plans.reading import stage_nodes
 
 Folder = Literal["studies", "collections"]
 SOURCE, COUNTED = "Source:", "Number of agents:"
@@ -182,15 +183,5 @@ def agent_like(agent: Mapping[str, Json], spec: str) -> dict[str, Json]:
 
 def games_of(document: Mapping[str, Json]) -> list[str]:
     """Return the keys of a plan's games, each once, in order."""
-
-    def find(node: Any) -> Iterator[str]:
-        if isinstance(node, Mapping):
-            if node.get("stage") == "game" and isinstance(node.get("game"), str):
-                yield node["game"]
-            for child in node.values():
-                yield from find(child)
-        elif isinstance(node, list):
-            for child in node:
-                yield from find(child)
-
-    return list(dict.fromkeys(find(document.get("journey", []))))
+    stages = (node for _path, node in stage_nodes(document.get("journey", [])))
+    return list(dict.fromkeys(stage["game"] for stage in stages if stage["stage"] == "game"))

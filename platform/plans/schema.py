@@ -122,7 +122,9 @@ def _control(schema: Mapping[str, Any], definitions: Mapping[str, Any]) -> Contr
     """Return the control of a JSON schema, without the name of the field that it belongs to."""
     nested = (option.get("anyOf", [option]) for option in schema.get("anyOf", ()))
     options = [option for alternatives in nested for option in alternatives if option.get("type") != "null"]
-    inner = _inner(schema, options, definitions)
+    inner = options[-1] if options else schema
+    if "$ref" in inner:
+        inner = definitions[inner["$ref"].rpartition("/")[2]]
     found: Control = {
         "kind": _kind(schema, options, inner),
         "label": schema.get("title", inner.get("title", "")),
@@ -142,14 +144,6 @@ def _control(schema: Mapping[str, Any], definitions: Mapping[str, Any]) -> Contr
     if "media" in schema:
         found["media"] = schema["media"]
     return {**found, **_parts(found, schema, inner, definitions)}
-
-
-def _inner(schema: Mapping[str, Any], options: list[Any], definitions: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the schema that decides the control: without references and alternatives."""
-    inner = options[-1] if options else schema
-    if "$ref" in inner:
-        inner = definitions[inner["$ref"].rpartition("/")[2]]
-    return inner
 
 
 def _kind(schema: Mapping[str, Any], options: list[Any], inner: Mapping[str, Any]) -> str:

@@ -47,15 +47,12 @@ class PublishedFact(BaseModel):
     def told(self) -> bool:
         return self.when != "never"
 
-    def holds_for(self, collection: str) -> bool:
-        return not self.of or collection in self.of
-
 
 def facts_of(ready: ReadyMade) -> list[PublishedFact]:
     """Return the facts of a ready-made collection."""
     text = (Path(games.__file__).parent / ready.game / "facts.yaml").read_text(encoding="utf-8")
     facts = [PublishedFact.model_validate(fact) for fact in YAML(typ="safe").load(text)]
-    return [fact for fact in facts if fact.holds_for(ready.name)]
+    return [fact for fact in facts if not fact.of or ready.name in fact.of]
 
 
 @dataclasses.dataclass(frozen=True)

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+from django.dispatch import receiver
 from django.utils.translation import gettext_lazy as _
 
-from participants import returning
 from participants.models import Enrolment
 from participants.returning import ReturnInstructions
+from participants.signals import returning
 from recruiters.arrivals import KINDS
 from recruiters.models import Identity
 
 
-@returning.register
-def to_recruiter(enrolment: Enrolment) -> ReturnInstructions | None:
+@receiver(returning)
+def to_recruiter(enrolment: Enrolment, **_signal: Any) -> ReturnInstructions | None:
     """Return what the kind of recruiter says; for oTree, the button that leads back to its page."""
     if enrolment.return_to:
         text = _("Please return to the experiment and continue there.")

@@ -83,18 +83,17 @@ def overview() -> Overview:
             _("Six scripts met in three games, everybody against everybody. The leaderboard ranks them."),
         ),
     }
-    offers = [_offer(*words, made["samples"][name]) for name, words in described.items()]
-    return Overview([set_up, *offers], made["seconds_left"])
+    offers = [set_up]
+    for name, (title, line) in described.items():
+        sample = made["samples"][name]
+        offers.append(Offer(title, line, _links(sample.links), pending=not sample.ready))
+    return Overview(offers, made["seconds_left"])
 
 
 def samples_of(key: str) -> list[tuple[str, list[Link]]]:
     """Return the title and the pages of every sample of this game."""
     rows = [sample for sample in samples.links()["samples"].values() if sample.game == key]
     return [(sample.title, _links(sample.links)) for sample in rows if sample.links]
-
-
-def _offer(title: str, line: str, sample: samples.Sample) -> Offer:
-    return Offer(title, line, _links(sample.links), pending=not sample.ready)
 
 
 def _links(pages: Mapping[str, str]) -> list[Link]:

@@ -63,10 +63,6 @@ class Costs:
     measured: bool = False
     too_expensive: tuple[tuple[str, Decimal, Decimal], ...] = ()
 
-    def pay(self, bonus: Decimal) -> Decimal:
-        """Return the pay for all places with this bonus."""
-        return self.places * (self.base + bonus)
-
     def fee(self, bonus: Decimal) -> Decimal | None:
         """Return the recruiter's fee for all places with this bonus; None if unknown."""
         fee = self.terms.fee(base=self.base, bonus=bonus)
@@ -74,7 +70,7 @@ class Costs:
 
     def total(self, bonus: Decimal) -> Decimal:
         """Return pay and fee for all places with this bonus."""
-        return self.pay(bonus) + (self.fee(bonus) or 0)
+        return self.places * (self.base + bonus) + (self.fee(bonus) or 0)
 
     @property
     def expected(self) -> Decimal:
@@ -184,7 +180,14 @@ class Costs:
     @property
     def warnings(self) -> list[str]:
         """Where the hourly pay falls below the recruiter's minimum, and where a limit allows no call."""
-        return [*self._pay_warnings(), *(_too_expensive(*entry) for entry in self.too_expensive)]
+        too_expensive = _(
+            "One call of {model} can cost up to {price}, more than the spending limit of {limit}, so it would never be "
+            "made. Raise the limit, or set a maximum answer length."
+        )
+        return self._pay_warnings() + [
+            too_expensive.format(model=spec, price=f"${price:,.4f}", limit=f"${limit:,.2f}")
+            for spec, price, limit in self.too_expensive
+        ]
 
     def _pay_warnings(self) -> list[str]:
         minimum = self.terms.minimum.get(self.currency)
@@ -359,14 +362,6 @@ def _never_asked(agent: Agent) -> Iterator[tuple[str, Decimal, Decimal]]:
         price = current_prices().largest_of(spec, size=0, max_tokens=agent.settings.max_tokens)
         if price is not None and price > min(limits):
             yield spec, price, min(limits)
-
-
-def _too_expensive(spec: str, price: Decimal, limit: Decimal) -> str:
-    message = _(
-        "One call of {model} can cost up to {price}, more than the spending limit of {limit}, so it would never be "
-        "made. Raise the limit, or set a maximum answer length."
-    )
-    return message.format(model=spec, price=f"${price:,.4f}", limit=f"${limit:,.2f}")
 
 
 def _measured(slug: str) -> Decimal | None:

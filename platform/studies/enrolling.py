@@ -101,7 +101,8 @@ def enrol(
         return existing
     version.study = study
     version = version.in_language(language)
-    _refuse_mixing(version, arrival)
+    if (version.purpose == Match.Purpose.SIMULATED) != (arrival.recruiter == simulated.KIND):
+        raise NotOpen(_("Only simulated participants take part in this study."))
     participations.refuse(version, arrival)
     faults.refuse_while_unavailable(version)
     if arrival.recruiter == otree.KIND and arrival.cell is not None:
@@ -286,7 +287,10 @@ class Draw(Step):
         version = Version.objects.select_for_update().select_related("study").get(pk=placement.version_id)
         version = version.in_language(self.enrolment.language)
         asked = _asked_by(self.enrolment)
-        seat = find_seat(version, asked, stratum=_stratum(version, self.enrolment), over=True)
+        balanced = version.reader.cell_rules.strata
+        values = values_of(self.enrolment) if balanced else {}
+        stratum = json.dumps([values.get(name) for name in balanced], sort_keys=True) if balanced else ""
+        seat = find_seat(version, asked, stratum=stratum, over=True)
         _put(placement, seat)
         placement.save()
         self.enrolment.may_ask = _may_ask(version, seat)
@@ -297,13 +301,6 @@ class Draw(Step):
 
     def answer(self, data: Mapping[str, str]) -> None:
         raise StepRefused({})
-
-
-def _stratum(version: Version, enrolment: Enrolment) -> str:
-    """Return the participant's answers that the draw is balanced in."""
-    names = version.reader.cell_rules.strata
-    values = values_of(enrolment) if names else {}
-    return json.dumps([values.get(name) for name in names], sort_keys=True) if names else ""
 
 
 @register_values
@@ -353,7 +350,9 @@ def refuse_unknown_cell(version: Version, number: int) -> None:
 def refuse_closed(study: Study, version: Version | None) -> None:
     """Raise NotOpen if the study is closed to new participants, or an agent of its latest version can play no match."""
     if study.status != Study.Status.LAUNCHED:
-        raise NotOpen(_closed_reason(study))
+        not_yet = _("The study has not started yet. Please try again later with the same link.")
+        reasons = {Study.Status.PAUSED: _paused(), Study.Status.CLOSED: _ended()}
+        raise NotOpen(reasons.get(Study.Status(study.status), not_yet))
     entry = study.entry_rules()
     if opening.has_closed(entry):
         raise NotOpen(_ended())
@@ -361,20 +360,6 @@ def refuse_closed(study: Study, version: Version | None) -> None:
         raise NotOpen(_("The study opens on {when}. Please come back then, with the same link.").format(when=opens))
     if version is not None and faults.why_closed(version):
         raise NotOpen(_paused())
-
-
-def _refuse_mixing(version: Version, arrival: Arrival) -> None:
-    """Raise NotOpen unless simulated participants, and only they, enter a study made for them."""
-    if (version.purpose == Match.Purpose.SIMULATED) != (arrival.recruiter == simulated.KIND):
-        raise NotOpen(_("Only simulated participants take part in this study."))
-
-
-def _closed_reason(study: Study) -> str:
-    if study.status == Study.Status.PAUSED:
-        return _paused()
-    if study.status == Study.Status.CLOSED:
-        return _ended()
-    return _("The study has not started yet. Please try again later with the same link.")
 
 
 def _ended() -> str:
@@ -517,16 +502,12 @@ class Seats:
         }
 
     @property
-    def held(self) -> SeatCounts:
-        return self.counts[0]
-
-    @property
     def held_or_offered(self) -> SeatCounts:
         return self.counts[1]
 
     def free(self, cell: int, role: Role) -> int:
         """Return how many more participants may take this seat."""
-        return self.cells[cell].quota - self.held[cell, role]
+        return self.cells[cell].quota - self.counts[0][cell, role]
 
     def free_number(self, cell: int) -> int:
         """Return the lowest number in a cell that is nobody's who has played or may still play.

@@ -24,7 +24,7 @@ from plans.files import dumps, loads
 from plans.plan import Document
 from plans.reading import BadPlan, Fault, reader_of
 from recruiters import arrivals
-from studies.copying import unused_slug
+from studies.drafting import unused_slug
 from studies.journeys import media_names
 from studies.models import Study
 

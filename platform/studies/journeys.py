@@ -17,7 +17,7 @@ from games.interface import Role
 from games.words import in_language
 from matches.disclosing import Discloses
 from matches.models import Match
-from opponents.agents import Agent, labels_in, people_in
+from opponents.agents import labels_in, people_in
 from plans import chat, stages
 from plans.checking import matches_of
 from plans.pay import least_of
@@ -27,7 +27,7 @@ from plans.stages import DEFAULT_TEXT, walk
 from plans.varying import level_key
 from studies import disclosure, texts
 from studies.disclosure import Outlook, all_games
-from studies.models import Cell, Version, _Identity, agents_of, configured, seats_of
+from studies.models import Cell, Version, agents_of, configured, kept, seats_of
 
 Steps = list[dict[str, Any]]
 Maker = Callable[[Any, "Way"], Steps]
@@ -163,17 +163,12 @@ def common_steps(version: Version, *, number: int = 1) -> Steps:
         return [*way.steps(cell.plan.journey[: draw_point(version)]), {"kind": DRAW}]
 
 
+@kept
 def draw_point(version: Version) -> int:
     """Return the index of the first stage that depends on a factor between participants, or plays a game.
 
     0 if the consent page does, with all that its default text says, or if there is only one cell.
     """
-    return _draw_point(version.identity)
-
-
-@lru_cache(maxsize=64)
-def _draw_point(identity: _Identity) -> int:
-    version = identity.version
     reader = version.reader
     if len(reader.cells) == 1:
         return 0
@@ -230,15 +225,11 @@ def _literal(value: Any) -> str:
 # ---- what holds for all cells -----------------------------------------------------------------------------
 
 
+@kept
 def outlook_of(version: Version) -> Outlook:
-    """Return the outlook of a version; cached in the process."""
-    return _outlook(version.identity)
-
-
-@lru_cache(maxsize=64)
-def _outlook(identity: _Identity) -> Outlook:
-    reader = identity.version.reader
-    with in_language(identity.version.language):
+    """Return the outlook of a version."""
+    reader = version.reader
+    with in_language(version.language):
         return Outlook.of(reader.plan(cell.factors) for cell in reader.cells)
 
 
@@ -444,7 +435,11 @@ class _Play:
         self.stage, self.way, self.plan = stage, way, way.plan
         self.game = configured(stage)
         self.rule = way.plan.pay.rule_for(stage.pay)
-        self.labels, self.agents = seated_agents(way.version, way.plan)
+        self.agents = way.version.agents()
+        self.labels = {
+            label: label if label in self.agents else f"{label} {agent.hash}"
+            for label, agent in agents_of(way.plan).items()
+        }
         self.seats = {role: self._kept(player) for role, player in seats_of(stage).items()}
         self.people = people_in(self.seats)
         self.name = str(stage.name)
@@ -485,10 +480,14 @@ class _Play:
             return []
         self.way.read = said
         matches = matches_of(self.plan.journey, games=True)
-        alike = self.game.pays_alike()
+        played = {
+            (stage.game, repr(stage.config))
+            for stage, _lobby in all_games(self.plan.journey)
+            if not isinstance(stage, stages.Conversation)
+        }
         promises = [
-            texts.session_promise(self.plan.pay.bonus.of, matches, several=has_several_games(self.plan)),
-            texts.pay_promise(self.rule, alike=alike),
+            texts.session_promise(self.plan.pay.bonus.of, matches, several=len(played) > 1),
+            texts.pay_promise(self.rule, alike=self.game.pays_alike()),
             texts.worked_examples(self.rule, self.game, role),
         ]
         endings = texts.possible_endings(self.plan, screens=False, groups=self._meets_people())
@@ -614,22 +613,6 @@ class _Play:
             **timers,
             "told": {"others": self.plan.told.others, "longest_answer": disclosure.longest_answer(timers, others)},
         }
-
-
-def seated_agents(version: Version, plan: Plan) -> tuple[dict[str, str], dict[str, Agent]]:
-    """Return a plan's labels as the version's agents have them, and the version's agents."""
-    all_agents = version.agents()
-    labels = {}
-    for label, agent in agents_of(plan).items():
-        labels[label] = label if label in all_agents else f"{label} {agent.hash}"
-    return labels, all_agents
-
-
-def has_several_games(plan: Plan) -> bool:
-    """Return whether the matches of a journey are not all the same."""
-    games = (stage for stage, _lobby in all_games(plan.journey) if not isinstance(stage, stages.Conversation))
-    played = {(stage.game, repr(stage.config)) for stage in games}
-    return len(played) > 1
 
 
 def lobby_hall(version: Version) -> str:

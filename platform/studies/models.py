@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from copy import copy
 from decimal import Decimal
 from enum import StrEnum
 from functools import cached_property, lru_cache
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeVar
 
 from django.conf import settings
 from django.db import models
@@ -22,6 +22,7 @@ from games.interface import Game, Role
 from matches.models import Match
 from opponents.agents import Agent, people_in
 from participants.models import Enrolment, new_seed
+from participants.states import State
 from participants.wording import UNTITLED
 from plans import stages
 from plans.canonical import plan_hash, sha256_of
@@ -30,11 +31,13 @@ from plans.languages import languages_of
 from plans.pay import PayRule, cents
 from plans.plan import Entry as EntryRules
 from plans.plan import Plan
-from plans.reading import Reader, reader_of
+from plans.reading import Reader, reader_of, stage_nodes
 from plans.seats import fitted
 from rights.models import Membership
 from studies.fields import OrderedJSONField
 from studies.frozen import FrozenRows, refuse
+
+T = TypeVar("T")
 
 
 class Study(models.Model):
@@ -131,17 +134,11 @@ class Study(models.Model):
 
 def games_in(document: Mapping[str, Any]) -> list[str]:
     """Return the keys of a plan's games, each once, and last that of its chats; what cannot be read has none."""
-
-    def walk(nodes: Any) -> list[str]:
-        found = []
-        for node in nodes if isinstance(nodes, list) else ():
-            if isinstance(node, Mapping):
-                found += [node["game"]] if isinstance(node.get("game"), str) else []
-                found += [registry.CONVERSATION] if node.get("stage") == "chat" else []
-                found += walk(node.get("of"))
-        return found
-
-    return sorted(dict.fromkeys(walk(document.get("journey"))), key=registry.CONVERSATION.__eq__)
+    journey = document.get("journey")
+    nodes = (node for _path, node in stage_nodes(journey if isinstance(journey, list) else ()))
+    stages = [node for node in nodes if isinstance(node, Mapping)]
+    keys = [registry.CONVERSATION if each.get("stage") == "chat" else each.get("game") for each in stages]
+    return sorted(dict.fromkeys(key for key in keys if isinstance(key, str)), key=registry.CONVERSATION.__eq__)
 
 
 class Member(Membership):
@@ -245,11 +242,6 @@ class Version(models.Model):
         refuse()
 
     @property
-    def identity(self) -> _Identity:
-        """Tells versions apart within a process, saved or not."""
-        return _Identity(self)
-
-    @property
     def languages(self) -> tuple[str, ...]:
         """The languages of its participants: the study's, then those that they may choose instead."""
         return languages_of(self.document)
@@ -276,7 +268,7 @@ class Version(models.Model):
     @cached_property
     def reader(self) -> Reader:
         """The plan, ready to be read; cached in the process."""
-        return _reader(self.identity)
+        return _reader(self)
 
     @property
     def plan(self) -> Plan:
@@ -300,7 +292,7 @@ class Version(models.Model):
 
     def agents(self) -> dict[str, Agent]:
         """Return its agents by label; those of a label that varies by label and hash."""
-        return _agents(self.identity)
+        return _agents(self)
 
     def planned_cells(self) -> list[Cell]:
         """Return the cells that its plan defines, unsaved."""
@@ -310,7 +302,7 @@ class Version(models.Model):
 
 
 class _Identity:
-    """A version as a key of caches."""
+    """A version, saved or not, as a key of caches."""
 
     def __init__(self, version: Version):
         self.version = version
@@ -323,14 +315,24 @@ class _Identity:
         return hash(self.key)
 
 
-@lru_cache(maxsize=64)
-def _reader(identity: _Identity) -> Reader:
-    return reader_of(identity.version.document, language=identity.version.language)
+def kept(find: Callable[[Version], T]) -> Callable[[Version], T]:
+    """Decorator: keep in the process what follows from a version and the language in which it is read."""
+
+    @lru_cache(maxsize=64)
+    def found(identity: _Identity) -> T:
+        return find(identity.version)
+
+    return lambda version: found(_Identity(version))
 
 
-@lru_cache(maxsize=64)
-def _agents(identity: _Identity) -> dict[str, Agent]:
-    reader = _reader(identity)
+@kept
+def _reader(version: Version) -> Reader:
+    return reader_of(version.document, language=version.language)
+
+
+@kept
+def _agents(version: Version) -> dict[str, Agent]:
+    reader = version.reader
     plans = {id(plan.agents): plan for plan in (reader.plan(cell.factors) for cell in reader.cells)}
     return by_label(agents_of(plan) for plan in plans.values())
 
@@ -348,10 +350,10 @@ def by_label(found: Iterable[Mapping[str, Agent]]) -> dict[str, Agent]:
     }
 
 
-@lru_cache(maxsize=64)
-def _undrawn_pay(identity: _Identity) -> PayRule:
+@kept
+def _undrawn_pay(version: Version) -> PayRule:
     """Return the pay rule of those whose cell is not drawn: the announced average is the mean over all groups."""
-    reader = _reader(identity)
+    reader = version.reader
     rules = [(cell.quota, reader.plan(cell.factors).pay.rule_for()) for cell in reader.cells]
     first = rules[0][1]
     if len({(rule.announced_average, rule.cap) for _quota, rule in rules}) == 1:
@@ -437,6 +439,15 @@ class Cell(models.Model):
         cell.role = people[0] if len(people) == 1 else ""
         cell.group_size = len(people)
         return cell
+
+    @classmethod
+    def counted(cls, version: Version) -> models.QuerySet[Any]:
+        """Return a version's cells by number, each with how many places are `held`, and by people who `completed`."""
+        held = models.Q(placements__released_at=None)
+        completed = held & models.Q(placements__enrolment__state=State.COMPLETED)
+        return version.cells.order_by("number").annotate(
+            held=models.Count("placements", filter=held), completed=models.Count("placements", filter=completed)
+        )
 
     @cached_property
     def plan(self) -> Plan:
@@ -525,7 +536,7 @@ class Placement(models.Model):
 
     def pay(self) -> PayRule:
         """Return the participant's pay rule; before the draw, with the mean of what the cells announce."""
-        return self.plan.pay.rule_for() if self.cell is not None else _undrawn_pay(self.version.identity)
+        return self.plan.pay.rule_for() if self.cell is not None else _undrawn_pay(self.version)
 
 
 class PeopleCheck(models.Model):

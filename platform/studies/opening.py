@@ -36,21 +36,21 @@ def past_times(entry: Entry, launched: Entry | None) -> dict[str, str]:
 
 def opens_later(entry: Entry) -> str:
     """Return when a study opens, in words; empty if it is not to open later."""
-    return told(entry.opens_at, entry.time_zone) if entry.opens_at and _is_ahead(entry.opens_at) else ""
+    return _told_ahead(entry.opens_at, entry)
 
 
 def closes_later(entry: Entry) -> str:
     """Return when a study closes, in words; empty if it does not close automatically."""
-    return told(entry.closes_at, entry.time_zone) if entry.closes_at and _is_ahead(entry.closes_at) else ""
+    return _told_ahead(entry.closes_at, entry)
 
 
 def has_closed(entry: Entry) -> bool:
     """Return whether the time at which a study closes has come."""
-    return entry.closes_at is not None and not _is_ahead(entry.closes_at)
+    return entry.closes_at is not None and entry.closes_at <= timezone.now()
 
 
-def _is_ahead(moment: datetime) -> bool:
-    return moment > timezone.now()
+def _told_ahead(moment: datetime | None, entry: Entry) -> str:
+    return told(moment, entry.time_zone) if moment and moment > timezone.now() else ""
 
 
 def carry_out() -> None:
@@ -59,7 +59,7 @@ def carry_out() -> None:
         entry = study.entry_rules()
         if has_closed(entry):
             _close(study, entry)
-        elif entry.opens_at and study.status == Study.Status.LAUNCHED and not _is_ahead(entry.opens_at):
+        elif entry.opens_at and study.status == Study.Status.LAUNCHED and entry.opens_at <= timezone.now():
             _record_opening(study, entry.opens_at, entry)
 
 

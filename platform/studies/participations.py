@@ -49,7 +49,11 @@ def refuse(version: Version, arrival: Arrival) -> None:
     if not arrival.worker or version.purpose != Match.Purpose.STUDY:
         return
     rule = version.study.entry_rules()
-    enrolments = _enrolments_of(arrival)
+    enrolments = Enrolment.objects.filter(
+        identity__recruiter=arrival.recruiter,
+        identity__worker=arrival.worker,
+        placement__version__document__purpose=Match.Purpose.STUDY,
+    )
     in_this_study = enrolments.filter(placement__version__study=version.study_id)
     _refuse_concurrent(in_this_study.exclude(identity__proof=arrival.proof), arrival, limit=rule.participations)
     if rule.participations is not None and in_this_study.count() >= rule.participations:
@@ -81,19 +85,17 @@ def refuse_browser(version: Version, earlier: Enrolment) -> None:
         _refuse_too_soon(Enrolment.objects.filter(pk=earlier.pk), rule.rest_hours)
 
 
-def _enrolments_of(arrival: Arrival) -> QuerySet[Enrolment]:
-    """Return this person's enrolments that count towards the limits."""
-    return Enrolment.objects.filter(
-        identity__recruiter=arrival.recruiter,
-        identity__worker=arrival.worker,
-        placement__version__document__purpose=Match.Purpose.STUDY,
-    )
-
-
 def _refuse_concurrent(others: QuerySet[Enrolment], arrival: Arrival, *, limit: int | None) -> None:
     unfinished = others.filter(ended_at=None).first()
     if limit == 1 and unfinished is None and others.exists():
-        raise NotAgain(_took_part_message(arrival.recruiter))
+        if arrival.recruiter in WITHOUT_ASSIGNMENT:
+            raise NotAgain(_limit_message(1))
+        raise NotAgain(
+            _(
+                "You have already taken part, and each person can take part once. Please return this task on "
+                "the page that brought you here."
+            )
+        )
     if unfinished is None:
         return
     message = _("You have already started a game in this study with another link. Please finish that one first.")
@@ -105,16 +107,6 @@ def _refuse_concurrent(others: QuerySet[Enrolment], arrival: Arrival, *, limit: 
     # Only a signed link proves who the person is, so that it may lead to what another link began.
     raise DifferentParticipant(
         message, unfinished_url=unfinished.get_absolute_url() if arrival.recruiter == otree.KIND else ""
-    )
-
-
-def _took_part_message(recruiter: str) -> str:
-    """Return the message for a person who took part and comes back with another link, usually an accepted task."""
-    if recruiter in WITHOUT_ASSIGNMENT:
-        return _limit_message(1)
-    return _(
-        "You have already taken part, and each person can take part once. Please return this task on "
-        "the page that brought you here."
     )
 
 

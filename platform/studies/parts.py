@@ -18,12 +18,19 @@ from rights.records import recorded_of
 from studies.models import Cell, Draft, LogEntry, Placement, Study, Version
 from surveys.models import Response
 
-_OF_ENROLMENT = "placement__version__study"
-_OF_MATCH = f"seats__enrolment__{_OF_ENROLMENT}"
 
+def declare_enrolments(by: str) -> None:
+    """Declare that enrolments belong to the study that this lookup leads to, with what participants leave behind."""
 
-def _call_of(studies: QuerySet[Study]) -> Q:
-    return Q(match_uid__in=Match.objects.filter(**{f"{_OF_MATCH}__in": studies}).values("uid"))
+    def call_of(studies: QuerySet[Study]) -> Q:
+        matches = Match.objects.filter(**{f"seats__enrolment__{by}__in": studies})
+        return Q(match_uid__in=matches.values("uid"))
+
+    belongs(Enrolment, to=Study, by=by)
+    for model in (ProblemReport, Verdict, Response):
+        belongs(model, to=Study, by=f"enrolment__{by}")
+    belongs(Match, to=Study, by=f"seats__enrolment__{by}")
+    belongs(Call, to=Study, by=call_of)
 
 
 def declare() -> None:
@@ -34,11 +41,9 @@ def declare() -> None:
         belongs(model, to=Study, by="study")
     belongs(Cell, to=Study, by="version__study")
     belongs(Placement, to=Study, by="version__study")
-    belongs(Enrolment, to=Study, by=_OF_ENROLMENT)
-    for record in (ProblemReport, Verdict, LedgerRow, Response, Delivery, PageView, Behaviour):
-        belongs(record, to=Study, by=f"enrolment__{_OF_ENROLMENT}")
-    belongs(Posting, to=Study, by=f"row__enrolment__{_OF_ENROLMENT}")
-    belongs(Match, to=Study, by=_OF_MATCH)
-    belongs(Call, to=Study, by=_call_of)
+    declare_enrolments("placement__version__study")
+    for record in (LedgerRow, Delivery, PageView, Behaviour):
+        belongs(record, to=Study, by="enrolment__placement__version__study")
+    belongs(Posting, to=Study, by="row__enrolment__placement__version__study")
     belongs(OtreeServer, to=Study, by="study", at="slug")
     belongs(Record, to=Study, by=recorded_of(Study))

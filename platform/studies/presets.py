@@ -8,20 +8,10 @@ from django.contrib.auth.models import User
 from django.utils.translation import gettext as _
 
 from llm_agents.errors import AgentError
-from plans.library import ReadyMade, ready_made
+from plans.library import ready_made
 from plans.reading import BadPlan, Fault
-from studies.copying import unused_slug
+from studies.drafting import unused_slug
 from studies.models import Study
-
-
-def all_presets() -> tuple[ReadyMade, ...]:
-    """Return every ready-made study, game by game."""
-    return tuple(ready_made("studies").values())
-
-
-def find(name: str) -> ReadyMade | None:
-    """Return the ready-made study of this name."""
-    return ready_made("studies").get(name)
 
 
 def load(name: str, *, agents: Sequence[str] = (), seed: int | None = None, by: User | None = None) -> Study:
@@ -34,14 +24,12 @@ def load(name: str, *, agents: Sequence[str] = (), seed: int | None = None, by: 
     Raises:
         BadPlan: there is no such study, or an agent does not exist; nothing was created.
     """
-    preset = find(name)
-    if preset is None:
-        known = ", ".join(ready_made("studies"))
-        raise BadPlan(
-            [Fault("", _("There is no ready-made study “{name}”. There are: {known}.").format(name=name, known=known))]
-        )
+    presets = ready_made("studies")
+    if name not in presets:
+        what = _("There is no ready-made study “{name}”. There are: {known}.")
+        raise BadPlan([Fault("", what.format(name=name, known=", ".join(presets)))])
     try:
-        document = preset.adapted(agents, seed)
+        document = presets[name].adapted(agents, seed)
     except AgentError as error:
         raise BadPlan([Fault("agents", str(error))]) from None
     return Study.objects.create(slug=unused_slug(name), draft=document, created_by=by)

@@ -144,10 +144,14 @@ class Recomputed:
         """Yield each difference as a sentence for operators."""
         try:
             if not self.enrolment.ended:
-                yield from self._problems_of_unfinished()
+                is_last = self.enrolment.step is not None and not people.remaining(self.enrolment)
+                if is_last and self._played_everything:
+                    yield _("made every move, and no step is left, but is not completed")
                 return
             yield from self._problems_of_ending()
-            yield from self._problems_of_results()
+            for _seat, match in self.seats:
+                if match.play.finished and dict(match.match.payoffs or {}) != dict(match.play.payoffs()):
+                    yield _("the stored payoffs of match {match} differ from the log").format(match=match.match.uid)
             expected = self._expected()
         except GameError as error:
             yield _("a match cannot be replayed: {error}").format(error=error)
@@ -169,11 +173,6 @@ class Recomputed:
             for seat, match in self.seats
         )
 
-    def _problems_of_unfinished(self) -> Iterator[str]:
-        is_last = self.enrolment.step is not None and not people.remaining(self.enrolment)
-        if is_last and self._played_everything:
-            yield _("made every move, and no step is left, but is not completed")
-
     def _problems_of_ending(self) -> Iterator[str]:
         state = self.enrolment.state
         if self._played_everything and state not in _FINISHED:
@@ -186,11 +185,6 @@ class Recomputed:
         verdicts = [verdict for verdict in self.enrolment.verdicts.all() if verdict.decides]
         if state == State.COMPLETED and not all(verdict.passed for verdict in verdicts):
             yield _("is completed, but failed a check")
-
-    def _problems_of_results(self) -> Iterator[str]:
-        for _seat, match in self.seats:
-            if match.play.finished and dict(match.match.payoffs or {}) != dict(match.play.payoffs()):
-                yield _("the stored payoffs of match {match} differ from the log").format(match=match.match.uid)
 
     # ---- the pay ---------------------------------------------------------------------------------------
 

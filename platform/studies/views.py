@@ -53,7 +53,11 @@ def _join(request: HttpRequest, study: Study) -> HttpResponse:
     arrival = None
     try:
         entry = study.entry
-        arrival = arrivals.KINDS[entry].arrive(study.slug, _arrival_link(request))
+        fields = {**request.GET.dict(), **request.POST.dict()}
+        given = (*request.GET.lists(), *request.POST.lists())
+        repeated = {name for name, values in given if len(values) > 1}
+        link = arrivals.Link(fields, repeated=repeated, query=request.META.get("QUERY_STRING", ""))
+        arrival = arrivals.KINDS[entry].arrive(study.slug, link)
         if arrival.preview:
             return render(request, "studies/preview.html", _study_context(study))
         if entry == Study.Entry.OPEN:
@@ -69,14 +73,6 @@ def _join(request: HttpRequest, study: Study) -> HttpResponse:
         if isinstance(refusal, WrongCode | ForgedLink):
             addresses.count_failure(request)
         return _not_admitted(request, study, refusal, arrival)
-
-
-def _arrival_link(request: HttpRequest) -> arrivals.Link:
-    fields = (request.GET, request.POST)
-    repeated = {name for parameters in fields for name, values in parameters.lists() if len(values) > 1}
-    return arrivals.Link(
-        {**request.GET.dict(), **request.POST.dict()}, repeated=repeated, query=request.META.get("QUERY_STRING", "")
-    )
 
 
 def _not_admitted(

@@ -12,9 +12,9 @@ from django.db import DatabaseError, connection, transaction
 from django.db.models import F, QuerySet
 from django.utils import timezone
 
-from participants.paid import payment_status
 from payouts import books, deciding, paying
 from payouts.models import Account, LedgerRow, Limit, Posting, Transfer, Unchangeable
+from payouts.telling import pay_status
 from payouts.tests.people import STUDY, finished
 from payouts.tests.standin import FAULTS, StandIn
 from recruiters.models import Identity
@@ -389,29 +389,29 @@ def test_pay_from_an_outside_experiment_has_its_own_books_and_is_never_paid(boss
 def test_the_last_page_shows_the_status_of_the_pay(standin: StandIn, boss: User):
     base, bonus = finished("A1")
     person = base.enrolment
-    assert payment_status(person) == [
+    assert pay_status(person) == [
         "Recorded. Once the researchers approve it, it will be paid through the site that brought you here. "
         "They have not said when."
     ]
     approve(boss, base)
     settle()
-    of_base, of_bonus = payment_status(person)
+    of_base, of_bonus = pay_status(person)
     assert of_base == "For taking part: This has been paid." and of_bonus.startswith("Bonus: Recorded.")
     approve(boss, bonus)
     settle()
-    assert payment_status(person) == ["This has been paid."]
+    assert pay_status(person) == ["This has been paid."]
 
 
 def test_the_last_page_names_the_right_payment_method(boss: User):
     by_code, elsewhere = finished("code", recruiter="codes"), finished("label", recruiter="otree")
-    assert payment_status(by_code[0].enrolment) == [
+    assert pay_status(by_code[0].enrolment) == [
         "Recorded. The researchers will pay you themselves. They have not said when."
     ]
-    assert payment_status(elsewhere[0].enrolment) == [
+    assert pay_status(elsewhere[0].enrolment) == [
         "This is paid by the experiment that brought you here, together with anything else you earn there."
     ]
     deciding.write_off(study=STUDY, rows=keys(*by_code), user=boss, reason="a test of ours")
-    assert "decided not to pay" in payment_status(by_code[0].enrolment)[0]
+    assert "decided not to pay" in pay_status(by_code[0].enrolment)[0]
 
 
 def test_the_database_refuses_to_change_the_books():

@@ -15,7 +15,6 @@ What they get is a little more than they aim for, because the haggler meets them
 from __future__ import annotations
 
 from collections.abc import Mapping
-from copy import deepcopy
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -76,11 +75,6 @@ LATER = (
 )
 EXPERIENCE = {"Never": 5, "Once or twice": 4, "Often": 2}
 """Answers with their weights."""
-
-
-def new_study() -> Study:
-    """Return the study, unsaved."""
-    return Study(slug=SLUG, draft=deepcopy(PLAN))
 
 
 def people(study: Study) -> list[Person]:

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from copy import deepcopy
 from functools import cached_property
 from pathlib import Path
 from random import Random
@@ -43,11 +42,6 @@ DESCRIPTION = (
     "five times; the closest to 0.5 or to 0.7 of the mean wins. Known behaviour: numbers fall towards 0 with every "
     "round, faster with 0.5. One participant finds no group, one vanishes, and a script takes over one seat."
 )
-
-
-def new_study() -> Study:
-    """Return the study, unsaved."""
-    return Study(slug=SLUG, draft=deepcopy(PLAN))
 
 
 def people(study: Study) -> list[Person]:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from copy import deepcopy
 from dataclasses import dataclass
 from datetime import timedelta
 from random import Random
@@ -151,9 +152,7 @@ def _launched(sample: ModuleType) -> tuple[Study, Clock]:
         today = timezone.now().replace(hour=FIRST_HOUR, minute=0, second=0, microsecond=0)
         clock = Clock(today - timedelta(days=DAYS_AGO))
         with clock.running(), transaction.atomic():
-            study = sample.new_study()
-            study.created_by = researcher()
-            study.save()
+            study = Study.objects.create(slug=sample.SLUG, draft=deepcopy(sample.PLAN), created_by=researcher())
             launch(study)
             describe(study, sample.TITLE, sample.DESCRIPTION)
             study.refresh_from_db()
@@ -186,17 +185,13 @@ def _sessions(
     first_begins, last = clock.at + timedelta(minutes=30), sessions[-1][-1].number
     for number, session in enumerate(sessions):
         day, slot = divmod(number, per_day)
-        if not _has_arrived(study, session[0]):
+        first = simulated.arrival(session[0].number).proof
+        if not Identity.objects.filter(study=study.slug, recruiter=simulated.KIND, proof=first).exists():
             ended = Enrolment.objects.filter(placement__version__study=study).aggregate(at=Max("ended_at"))["at"]
             clock.at = max(filter(None, [first_begins + timedelta(days=day) + slot * every, ended]))
             _hold(study, clock, session)
         if number % LINE_EVERY == LINE_EVERY - 1 or session[-1].number == last:
             yield (number + 1) / len(sessions), f"{session[-1].number} of {last} people"
-
-
-def _has_arrived(study: Study, person: Person) -> bool:
-    proof = simulated.arrival(person.number).proof
-    return Identity.objects.filter(study=study.slug, recruiter=simulated.KIND, proof=proof).exists()
 
 
 def _hold(study: Study, clock: Clock, session: Sequence[Person]) -> None:

@@ -55,9 +55,8 @@ def links() -> dict[str, Any]:
         seconds_left: about how long it still takes; None if unknown.
         reports: whether reports can be made, which needs the analysis libraries (`make analysis`).
     """
-    samples = {
-        sample.name: sample for sample in (_study(bargaining, "study"), _study(guessing, "group"), _tournament())
-    }
+    modules = {"study": bargaining, "group": guessing, "tournament": tournament}
+    samples = {name: _sample(module, name) for name, module in modules.items()}
     ready = all(sample.ready for sample in samples.values())
     progress: dict[str, Any] = {} if ready else cache.get(PROGRESS_KEY) or {}
     return {
@@ -74,48 +73,34 @@ def report_progress(seconds_left: float) -> None:
     cache.set(PROGRESS_KEY, {"seconds_left": round(seconds_left)} if seconds_left else {}, ALIVE_SECONDS)
 
 
-def _described(sample: Any, name: str) -> Sample:
-    return Sample(name, sample.SLUG, sample.TITLE, sample.DESCRIPTION, sample.GAME)
+STUDY_PAGES = {
+    "page": "admin:studies_study_change",
+    "monitor": "monitoring:page",
+    "pay": "paydesk:page",
+    "dataset": "exports:page",
+}
+COLLECTION_PAGES = {
+    "page": "admin:collecting_collection_change",
+    "leaderboard": "admin:collecting_collection_results",
+    "dataset": "exports:page_of_collection",
+}
 
 
-def _study(sample: Any, name: str) -> Sample:
-    described = _described(sample, name)
-    study = Study.objects.filter(slug=sample.SLUG).first()
-    if study is None:
+def _sample(module: Any, name: str) -> Sample:
+    """Return what a module of this package describes, with the pages that are there."""
+    described = Sample(name, module.SLUG, module.TITLE, module.DESCRIPTION, module.GAME)
+    of_study = name != "tournament"
+    parent: Any = (Study if of_study else Collection).objects.filter(slug=module.SLUG).first()
+    if parent is None:
         return described
-    pages = {
-        "page": reverse("admin:studies_study_change", args=[study.pk]),
-        "monitor": reverse("monitoring:page", args=[study.pk]),
-        "pay": reverse("paydesk:page", args=[study.pk]),
-        "dataset": reverse("exports:page", args=[study.pk]),
-    }
-    matches = Match.objects.filter(seats__enrolment__placement__cell__version__study=study)
-    is_over = study.status == Study.Status.CLOSED
-    return _with_results(replace(described, links=pages), study, matches, is_over=is_over)
-
-
-def _tournament() -> Sample:
-    described = _described(tournament, "tournament")
-    collection = Collection.objects.filter(slug=tournament.SLUG).first()
-    if collection is None:
-        return described
-    pages = {
-        "page": reverse("admin:collecting_collection_change", args=[collection.pk]),
-        "leaderboard": reverse("admin:collecting_collection_results", args=[collection.pk]),
-        "dataset": reverse("exports:page_of_collection", args=[collection.pk]),
-    }
-    matches = Match.objects.filter(item__collection=collection)
-    is_over = collection.status == Collection.Status.DONE
-    return _with_results(replace(described, links=pages), collection, matches, is_over=is_over)
-
-
-def _with_results(sample: Sample, parent: Study | Collection, matches: Any, *, is_over: bool) -> Sample:
-    """Add the replay, the dataset and the report that are there."""
-    pages, suffix = dict(sample.links), "" if isinstance(parent, Study) else "_of_collection"
-    finished = matches.filter(status=Match.Status.FINISHED).order_by("pk").values_list("pk", flat=True)
-    match = finished.last()
+    views = STUDY_PAGES if of_study else COLLECTION_PAGES
+    pages = {page: reverse(view, args=[parent.pk]) for page, view in views.items()}
+    by = "seats__enrolment__placement__cell__version__study" if of_study else "item__collection"
+    finished = Match.objects.filter(**{by: parent}, status=Match.Status.FINISHED).order_by("pk")
+    match = finished.values_list("pk", flat=True).last()
     if match is not None:
         pages["replay"] = reverse("admin:matches_match_change", args=[match])
+    suffix = "" if of_study else "_of_collection"
     dataset = Dataset.objects.filter(**lookup(parent), state=Dataset.State.READY).order_by("pk").first()
     has_report = False
     if dataset is not None:
@@ -123,5 +108,6 @@ def _with_results(sample: Sample, parent: Study | Collection, matches: Any, *, i
         has_report = Report.objects.filter(dataset=dataset, state=Report.State.READY).exists()
         if has_report:
             pages["report"] = reverse(f"reports:read{suffix}", args=[parent.pk, dataset.uid])
+    is_over = parent.status in (Study.Status.CLOSED, Collection.Status.DONE)
     ready = is_over and dataset is not None and (has_report or not reports.available())
-    return replace(sample, links=pages, match=match, ready=ready)
+    return replace(described, links=pages, match=match, ready=ready)

@@ -29,6 +29,7 @@ from matches.step import MatchStep
 from participants import services as people
 from participants.models import Enrolment
 from participants.steps import Step, StepRefused
+from piloting.answering import NAMES, WRONG_WORD, options_of
 from plans.questions import Answer
 from quality import counts
 from recruiters import simulated
@@ -38,8 +39,6 @@ from studies.models import Study
 from surveys.posted import posted_as
 from surveys.steps import Questions
 
-NAMES = ("Robin", "Sasha", "Kim", "Noor", "Alexis", "Jamie", "Charlie", "Dana", "Eden", "Jules")
-WRONG_WORD = "elsewhere"
 SECONDS: Mapping[str, float] = {
     "consent": 24, "name": 8, "before": 26, "instructions": 75, "comprehension": 21, "match": 11, "after": 38,
     "other": 30,
@@ -114,8 +113,9 @@ class Person:
             self.enrolment, step = people.show_step(enrolment_id=self.enrolment.pk)
             if step is None or self.enrolment.ended:
                 return
-            if step.kind == "instructions" and self.plan == Plan.VANISHES:
-                yield from self._vanish()
+            if step.kind == "instructions" and self.plan == Plan.VANISHES:  # the study ends when its time is up
+                yield (self.enrolment.expires_at - timezone.now()).total_seconds() + 1
+                people.prepare_step(Enrolment.objects.get(pk=self.enrolment.pk))
                 return
             if isinstance(step, MatchStep):
                 yield from self._play(step)
@@ -153,12 +153,7 @@ class Person:
         if step.kind == "instructions":
             return {"code_word": WRONG_WORD if self.plan == Plan.WRONG_CODE else self.enrolment.code_word}
         if isinstance(step, Comprehension):
-            return {
-                asked.key: next(
-                    option for option in asked.options if (option == asked.answer) != (self.plan == Plan.MISREADS)
-                )
-                for asked in step.open_questions()
-            }
+            return options_of(step.open_questions(), correct=self.plan != Plan.MISREADS)
         if isinstance(step, Questions):
             return {
                 field: value
@@ -182,11 +177,6 @@ class Person:
             pasted=0,
         )
         counts.store(token=self.enrolment.token, counts=figures)
-
-    def _vanish(self) -> Walk:
-        """Never come back: the study ends for them when its time is up."""
-        yield (self.enrolment.expires_at - timezone.now()).total_seconds() + 1
-        people.prepare_step(Enrolment.objects.get(pk=self.enrolment.pk))
 
     # ---- the lobby ----------------------------------------------------------------------------------------
 

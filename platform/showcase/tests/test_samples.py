@@ -29,7 +29,7 @@ from recruiters.arrivals import Arrival
 from showcase import samples
 from showcase.samples import bargaining, guessing, making
 from showcase.samples.person import Person
-from studies.copying import copy
+from studies.drafting import copy
 from studies.enrolling import NotOpen, enrol
 from studies.launching import launch
 from studies.models import Placement, Study
@@ -133,8 +133,7 @@ def test_a_session_is_complete_or_absent_however_the_process_ends(monkeypatch: p
 @pytest.mark.django_db
 class TestMoney:
     def test_simulated_people_and_others_never_enter_the_same_study(self) -> None:
-        study = bargaining.new_study()
-        study.save()
+        study = Study.objects.create(slug=bargaining.SLUG, draft=bargaining.PLAN)
         launch(study)
         study.refresh_from_db()
         with pytest.raises(NotOpen):
@@ -162,9 +161,7 @@ class TestCommand:
             call_command("samples")
 
     def test_refuses_beside_real_people(self) -> None:
-        study = bargaining.new_study()
-        study.draft["purpose"], study.slug = "study", "real"
-        study.save()
+        study = Study.objects.create(slug="real", draft={**bargaining.PLAN, "purpose": "study"})
         launch(study)
         study.refresh_from_db()
         enrol(study, Arrival("codes", worker="a", proof="a"))

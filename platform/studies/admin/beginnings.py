@@ -14,12 +14,12 @@ from games import registry
 from games.pictures import picture
 from plans.canonical import canonical, part_hashes
 from plans.comparing import compare
+from plans.library import ready_made
 from plans.reading import BadPlan
 from plans.starting import COMPREHENSION, plan_for
 from rights.admin import at
-from studies import presets
 from studies.admin.editing import PlanEditing, signed_in
-from studies.copying import copy
+from studies.drafting import copy
 
 DRAFT = "draft"
 """What the comparison calls the study as currently saved."""
@@ -42,7 +42,7 @@ class Beginnings(PlanEditing):
         """Return the games and ready-made studies with their pictures."""
         return {
             "games": games_offered(),
-            "ready_made": [(preset, picture_of(preset.game)) for preset in presets.all_presets()],
+            "ready_made": [(preset, picture_of(preset.game)) for preset in ready_made("studies").values()],
         }
 
     @at("begin/<slug:game>/", "POST")
@@ -57,7 +57,7 @@ class Beginnings(PlanEditing):
     def load_preset(self, request: HttpRequest, name: str) -> HttpResponse:
         """Create a draft from a ready-made study."""
         self.refuse_adding(request)
-        preset = presets.find(name)
+        preset = ready_made("studies").get(name)
         if preset is None:
             raise Http404
         summary = _("Made from the ready-made study {name}.").format(name=name)

@@ -57,7 +57,8 @@ class LabCodes(MembersPage):
         study = self.seen(request, object_id, role=Role.EDITOR)
         try:
             kind, expires_at = _kind(request), _expiry(request)
-            codes = lab_codes.read(_file(request), shortest=_min_length(study))
+            shortest = 1 if study.entry == "panel" else lab_codes.SHORTEST  # a panel's IDs may be of any length
+            codes = lab_codes.read(_file(request), shortest=shortest)
             with transaction.atomic():
                 number = lab_codes.add_codes(study=study.slug, codes=codes, kind=kind, expires_at=expires_at)
                 details = {**_details(number, kind, expires_at), "uploaded": True}
@@ -137,11 +138,6 @@ class LabCodes(MembersPage):
 def creation_choices() -> dict[str, Any]:
     """Return the choices offered by the forms that create codes."""
     return {"most_codes": lab_codes.MOST, "code_kinds": LabCode.Kind.choices}
-
-
-def _min_length(study: Study) -> int:
-    """Return the minimum length of a code; a panel's participant IDs may be any length."""
-    return 1 if study.entry == "panel" else lab_codes.SHORTEST
 
 
 def _number(request: HttpRequest) -> int:

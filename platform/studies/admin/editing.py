@@ -35,10 +35,11 @@ from rights.admin import MembersPage, at
 from rights.roles import Role
 from studies import drafting, filing, texts
 from studies.admin.checklist import tick
+from studies.admin.views import whole
 from studies.admin.words import words
-from studies.copying import unused_slug
 from studies.costs import shown_forecast
 from studies.disclosure import Outlook
+from studies.drafting import unused_slug
 from studies.filing import export_study
 from studies.models import Draft, Study, configured
 from studies.names import is_referenced, rename
@@ -232,20 +233,14 @@ def stage_at(document: Document, at: str) -> tuple[Mapping[str, Any], str]:
 class PlanEditing(MembersPage):
     """The views behind the editor."""
 
-    def editor_urls(self, study: Study) -> dict[str, str]:
-        """Return the addresses that the editor calls."""
-        names = ("check", "save", "text", "read", "media")
-        return {
-            **{name: self.url_of(name, study.pk) for name in names},
-            "models": self.url_of("models"),
-        }
-
     def editor_context(self, request: HttpRequest, study: Study) -> dict[str, Any]:
         """Return the context of the editor on the study's page; `?edit=` opens an earlier draft as unsaved changes."""
         may_change = self.has_change_permission(request, study)
-        earlier = study.drafts.filter(edit=_whole(request.GET.get("edit"))).first() if may_change else None
+        earlier = study.drafts.filter(edit=whole(request.GET.get("edit"))).first() if may_change else None
         document = earlier.document if earlier is not None else study.draft
-        data = editor_data(study, document, user=request.user, may_change=may_change, urls=self.editor_urls(study))
+        urls = {name: self.url_of(name, study.pk) for name in ("check", "save", "text", "read", "media")}
+        urls["models"] = self.url_of("models")
+        data = editor_data(study, document, user=request.user, may_change=may_change, urls=urls)
         if may_change and study.entry == Study.Entry.CODES:
             data["notes"] = {"entry": _("Personal codes are created on this page, below the plan.")}
         return {"editor": data, "earlier": earlier, "may_change": may_change}
@@ -264,7 +259,7 @@ class PlanEditing(MembersPage):
     def save_plan(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """Save the plan; 409 with the stored one if somebody saved since the edit that this one began from."""
         study = self.seen(request, object_id, role=Role.EDITOR)
-        edit = _whole(request.POST.get("edit"))
+        edit = whole(request.POST.get("edit"))
         slug = request.POST.get("slug", study.slug)
         try:
             document = posted_document(request)
@@ -449,8 +444,3 @@ def _changes(before: Draft | None, after: Draft) -> list[str]:
         return [str(change) for change in compare(before.document, after.document)][:20]
     except (BadPlan, ValueError, KeyError, TypeError, AttributeError):
         return [_("These drafts cannot be compared: one of them is not finished.")]
-
-
-def _whole(text: str | None) -> int:
-    """Return a whole number; -1 if it is none."""
-    return int(text) if text and text.isascii() and text.isdigit() and len(text) < 10 else -1

@@ -157,7 +157,3 @@ class PlacementAdmin(ReadOnlyAdmin):
     @display(description=_("version"), ordering="version__number")
     def version(self, placement: Placement) -> int:
         return placement.version.number
-
-    @display(description=_("role"), ordering="role")
-    def role(self, placement: Placement) -> str:
-        return placement.role

@@ -120,13 +120,7 @@ def _draft_of(study: Study) -> tuple[Version | None, list[Fault]]:
 def _cells(study: Study, latest: Version | None) -> list[dict[str, Any]]:
     if latest is None:
         return []
-    cells = Cell.objects.filter(version=latest).annotate(
-        held=Count("placements", filter=Q(placements__released_at=None)),
-        completed=Count(
-            "placements", filter=Q(placements__enrolment__state=State.COMPLETED, placements__released_at=None)
-        ),
-    )
-    shown = cells.select_related("version").order_by("number")[:CELLS_SHOWN]
+    shown = Cell.counted(latest).select_related("version")[:CELLS_SHOWN]
     return [{"cell": cell, "percent": min(100, round(100 * cell.held / cell.places))} for cell in shown]
 
 

@@ -13,6 +13,7 @@ from matches.models import Match
 from matches.templatetags.play import assets
 from studies.admin.steps import AFTER, BEFORE, NoScreen, answer_to, screen_of, step_of
 from studies.admin.transcript import Transcript, page_of
+from studies.admin.views import whole
 
 READ_ONLY_POLICY = (
     "default-src 'none'; style-src 'self'; img-src 'self' data:; font-src 'self'; frame-ancestors 'self'; "
@@ -32,16 +33,12 @@ class Addresses:
 
 def chosen_step(request: HttpRequest, match: Match, transcript: Transcript) -> int:
     """Return the requested step; by default the newest of a live match or the first of a finished one."""
-    requested, answering = _number(request.GET.get("step")), _number(request.GET.get("answering"))
+    requested, answering = whole(request.GET.get("step")), whole(request.GET.get("answering"))
     if requested is None and answering is not None:
         requested = answer_to(match, answering)
     if requested is None:
         requested = transcript.last if match.status == Match.Status.LIVE else 1
     return min(max(requested, 1), max(transcript.last, 1))
-
-
-def _number(text: str | None) -> int | None:
-    return int(text) if text and text.isascii() and text.isdigit() and len(text) < 9 else None
 
 
 def step_context(match: Match, transcript: Transcript, number: int, side: str | None, at: Addresses) -> dict[str, Any]:

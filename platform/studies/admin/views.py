@@ -16,6 +16,11 @@ from studies.models import Study
 View = Callable[..., HttpResponseBase]
 
 
+def whole(text: str | None) -> int | None:
+    """Return the whole number that a request's parameter is, small enough to be a key; None if it is none."""
+    return int(text) if text and text.isascii() and text.isdigit() and len(text) < 19 else None
+
+
 def study_admin() -> PartAdmin:
     """Return the study's own admin, which decides who may see and do what, so that all pages agree."""
     return cast(PartAdmin, admin.site.get_model_admin(Study))

@@ -15,36 +15,7 @@ from plans.pay import CAN_PAY
 def words() -> dict[str, Any]:
     """Return the editor's words by key; {name} stands for a value."""
     return {
-        **_actions(),
-        **_varying(),
-        **_parts(),
-        **_states(),
-        "sections": {
-            "study": _("Title and time"),
-            "agents": _("Agents"),
-            "pay": _("Pay"),
-            "told": _("Disclosure"),
-            "checks": _("Data quality"),
-            "help": _("Help"),
-            "entry": _("Entry"),
-            "cells": _("Cells and assignment"),
-            "analysis": _("Analysis"),
-        },
-        "units": {"seconds": _("seconds")},
-        "languages": {code: in_english(code) for code in CODES},
-        "endings": {ending: capfirst(State(ending).label) for ending in CAN_PAY},
-        "pays": {
-            "nothing": _("nothing"),
-            "base": _("base pay"),
-            "base_after_half": _("base pay once half was played"),
-            "base_and_average": _("base pay and the average bonus"),
-            "base_and_bonus": _("base pay and bonus"),
-        },
-    }
-
-
-def _actions() -> dict[str, str]:
-    return {
+        # actions
         "add": _("Add: {what}"),
         "remove": _("Remove: {what}"),
         "copy": _("Copy: {what}"),
@@ -69,11 +40,7 @@ def _actions() -> dict[str, str]:
         "add_level": _("Add"),
         "new_level": _("New level"),
         "remove_factor": _("Remove this factor"),
-    }
-
-
-def _varying() -> dict[str, str]:
-    return {
+        # what varies
         "vary": _("Vary by…"),
         "varied_label": _("{label} depends on {factor}"),
         "same_for_all": _("Same for all"),
@@ -114,11 +81,7 @@ def _varying() -> dict[str, str]:
         "selection": _("selection for people"),
         "seed": _("Seed"),
         "rows_number": _("{number} rows"),
-    }
-
-
-def _parts() -> dict[str, str]:
-    return {
+        # parts of the plan
         "journey": _("Journey"),
         "factors": _("Factors"),
         "settings": _("Settings"),
@@ -173,11 +136,7 @@ def _parts() -> dict[str, str]:
         "people": _("people"),
         "agents": _("agents"),
         "in_seat": _("In the seat"),
-    }
-
-
-def _states() -> dict[str, str]:
-    return {
+        # states
         "yes": _("yes"),
         "no": _("no"),
         "none": _("none"),
@@ -213,4 +172,25 @@ def _states() -> dict[str, str]:
         "file_refused": _("The file was not read"),
         "new_version": _("Changed: launching makes a new version"),
         "same_version": _("Changed: no new version needed"),
+        "sections": {
+            "study": _("Title and time"),
+            "agents": _("Agents"),
+            "pay": _("Pay"),
+            "told": _("Disclosure"),
+            "checks": _("Data quality"),
+            "help": _("Help"),
+            "entry": _("Entry"),
+            "cells": _("Cells and assignment"),
+            "analysis": _("Analysis"),
+        },
+        "units": {"seconds": _("seconds")},
+        "languages": {code: in_english(code) for code in CODES},
+        "endings": {ending: capfirst(State(ending).label) for ending in CAN_PAY},
+        "pays": {
+            "nothing": _("nothing"),
+            "base": _("base pay"),
+            "base_after_half": _("base pay once half was played"),
+            "base_and_average": _("base pay and the average bonus"),
+            "base_and_bonus": _("base pay and bonus"),
+        },
     }

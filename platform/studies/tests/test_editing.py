@@ -17,7 +17,7 @@ from plans.starting import COMPREHENSION, plan_for
 from recruiters.models import LabCode
 from rights.members import give
 from rights.roles import Role
-from studies.copying import copy
+from studies.drafting import copy
 from studies.models import Study
 from studies.tests.kit import PNG, launched, new_study, with_image
 

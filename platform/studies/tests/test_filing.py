@@ -15,7 +15,7 @@ from plans.canonical import canonical
 from plans.files import dumps
 from plans.library import ready_made
 from plans.reading import BadPlan
-from studies.copying import copy
+from studies.drafting import copy
 from studies.filing import export_study, import_study
 from studies.models import Study
 from studies.tests.kit import PNG, new_study, with_image
