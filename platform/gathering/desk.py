@@ -35,14 +35,19 @@ from studies.qr import qr_code
 from studies.times import told
 
 
-def of_session(view: View) -> View:
-    """Decorator: pass the view the study's session with the code in its URL."""
+def of_session(*, role: Role = Role.VIEWER) -> Callable[[View], View]:
+    """Decorator: pass the view the study and session in its URL, if the user has this role in the study."""
 
-    @wraps(view)
-    def wrapper(request: HttpRequest, study: Study, code: str) -> HttpResponseBase:
-        return view(request, study, get_object_or_404(study.sessions, code=code))
+    def decorate(view: View) -> View:
+        @never_cache
+        @of_study(role=role)
+        @wraps(view)
+        def wrapper(request: HttpRequest, study: Study, code: str) -> HttpResponseBase:
+            return view(request, study, get_object_or_404(study.sessions, code=code))
 
-    return wrapper
+        return wrapper
+
+    return decorate
 
 
 # ---- all sessions of a study --------------------------------------------------------------------------------------
@@ -116,9 +121,7 @@ class Here:
 
 
 @require_GET
-@never_cache
-@of_study()
-@of_session
+@of_session()
 def session(request: HttpRequest, study: Study, session: Session) -> HttpResponse:
     """Show a session's screen."""
     title = _("Session {code}: {study}").format(code=session.code, study=study.title)
@@ -131,9 +134,7 @@ def session(request: HttpRequest, study: Study, session: Session) -> HttpRespons
 
 
 @require_GET
-@never_cache
-@of_study()
-@of_session
+@of_session()
 def now(request: HttpRequest, study: Study, session: Session) -> HttpResponse:
     """Return the part of the screen that changes."""
     return TemplateResponse(request, "admin/gathering/now.html", _now(request, study, session))
@@ -204,9 +205,7 @@ def _here(attendance: Attendance, number: int, queue: list[int], free: int) -> H
 
 
 @require_http_methods(["GET", "POST"])
-@never_cache
-@of_study(role=Role.EDITOR)
-@of_session
+@of_session(role=Role.EDITOR)
 def change(request: HttpRequest, study: Study, session: Session) -> HttpResponse:
     """Change a session that waits for its start; those who wait are told."""
     form = SessionForm(request.POST or None, initial=_entered(session), changes=session)
@@ -228,8 +227,7 @@ def change(request: HttpRequest, study: Study, session: Session) -> HttpResponse
 
 
 @require_POST
-@of_study(role=Role.EDITOR)
-@of_session
+@of_session(role=Role.EDITOR)
 def start(request: HttpRequest, study: Study, session: Session) -> HttpResponse:
     """Start the session now."""
     done = _("Started: everyone who has a place begins now.")
@@ -237,8 +235,7 @@ def start(request: HttpRequest, study: Study, session: Session) -> HttpResponse:
 
 
 @require_POST
-@of_study(role=Role.EDITOR)
-@of_session
+@of_session(role=Role.EDITOR)
 def call_off(request: HttpRequest, study: Study, session: Session) -> HttpResponse:
     """Call the session off; those who wait are told."""
     done = _("Called off: those who wait are told.")
@@ -259,8 +256,7 @@ def _while_waiting(
 
 
 @require_POST
-@of_study(role=Role.EDITOR)
-@of_session
+@of_session(role=Role.EDITOR)
 def free(request: HttpRequest, study: Study, session: Session) -> HttpResponse:
     """Free the place and seat of somebody who has not begun, such as on a computer that broke."""
     attendance = session.attendances.filter(pk=whole(request.POST.get("attendance"))).first()
@@ -273,9 +269,7 @@ def free(request: HttpRequest, study: Study, session: Session) -> HttpResponse:
 
 
 @require_GET
-@never_cache
-@of_study()
-@of_session
+@of_session()
 def projector(request: HttpRequest, study: Study, session: Session) -> HttpResponse:
     """Show the whole room how to join, how many have, and when it starts; nothing about anybody."""
     version = study.latest_version()
@@ -296,9 +290,7 @@ def projector(request: HttpRequest, study: Study, session: Session) -> HttpRespo
 
 
 @require_GET
-@never_cache
-@of_study()
-@of_session
+@of_session()
 def results(request: HttpRequest, study: Study, session: Session) -> HttpResponse:
     """Show the room's results as figures."""
     context = {"study": study, "session": session, "figures": figures(session), "fewest": FEWEST_PEOPLE}
@@ -306,9 +298,7 @@ def results(request: HttpRequest, study: Study, session: Session) -> HttpRespons
 
 
 @require_POST
-@never_cache
-@of_study(role=Role.OWNER)
-@of_session
+@of_session(role=Role.OWNER)
 def receipt_list(request: HttpRequest, study: Study, session: Session) -> HttpResponse:
     """Show the receipts to print; by POST, because lists of pay are recorded in the audit log."""
     with transaction.atomic():

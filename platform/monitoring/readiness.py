@@ -6,7 +6,6 @@ import hmac
 import logging
 import threading
 import time
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -127,34 +126,23 @@ def metrics(request: HttpRequest) -> HttpResponse:
     if not settings.METRICS_TOKEN or not hmac.compare_digest(authorization.encode(), expected.encode()):
         raise Http404
     health, registry = check_health(), CollectorRegistry()
-    Gauge("parley_ready", "1 if everything that matches need is available", registry=registry).set(not health.problems)
-    if health.running_processes is not None:
-        processes = Gauge("parley_processes", "Running processes", ["kind"], registry=registry)
-        for kind, number in health.running_processes.items():
-            processes.labels(kind).set(number)
-    _add_storage(health.storage, registry)
-    if health.pay_differences is not None:
-        title = "Differences between pay and the log, found by the last nightly check"
-        Gauge("parley_pay_differences", title, registry=registry).set(health.pay_differences)
-    if health.waiting is not None and health.live is not None:
-        Gauge("parley_live_matches", "Live matches", registry=registry).set(health.live)
-        Gauge("parley_oldest_waiting_turn_seconds", "Age of the oldest agent's turn without a worker",
-              registry=registry).set(health.waiting)  # fmt: skip
+    storage, differences = health.storage, "Differences between pay and the log, found by the last nightly check"
+    figures: list[tuple[str, str, str, Any]] = [
+        ("parley_ready", "1 if everything that matches need is available", "", not health.problems),
+        ("parley_processes", "Running processes", "kind", health.running_processes),
+        ("parley_free_bytes", "Free space on the disk", "of", storage.free_bytes),
+        ("parley_restarts", "Restarts of a child process", "child", storage.restarts),
+        ("parley_database_bytes", "Size of the database", "", storage.database_bytes),
+        ("parley_last_backup_age_seconds", "Age of the last backup", "", storage.backup_seconds),
+        ("parley_pay_differences", differences, "", health.pay_differences),
+        ("parley_live_matches", "Live matches", "", health.live if health.waiting is not None else None),
+        ("parley_oldest_waiting_turn_seconds", "Age of the oldest agent's turn without a worker", "", health.waiting),
+    ]
+    for name, text, label, value in figures:
+        if value is None:
+            continue
+        gauge = Gauge(name, text, [label] if label else [], registry=registry)
+        for key, number in value.items() if label else [("", value)]:
+            if number is not None:
+                (gauge.labels(key) if label else gauge).set(number)
     return HttpResponse(generate_latest(registry), content_type=CONTENT_TYPE_LATEST)
-
-
-def _add_storage(storage: Storage, registry: CollectorRegistry) -> None:
-    """Add what is known of the stored data."""
-
-    def add(name: str, text: str, label: str, values: Mapping[str, float | None]) -> None:
-        gauge = Gauge(name, text, [label], registry=registry)
-        for key, value in values.items():
-            if value is not None:
-                gauge.labels(key).set(value)
-
-    add("parley_free_bytes", "Free space on the disk", "of", storage.free_bytes)
-    add("parley_restarts", "Restarts of a child process", "child", storage.restarts)
-    if storage.database_bytes is not None:
-        Gauge("parley_database_bytes", "Size of the database", registry=registry).set(storage.database_bytes)
-    if storage.backup_seconds is not None:
-        Gauge("parley_last_backup_age_seconds", "Age of the last backup", registry=registry).set(storage.backup_seconds)

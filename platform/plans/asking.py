@@ -57,20 +57,15 @@ class Asking(Settings):
 
 
 class AgentSettings(Asking):
-    """A study's settings for one of its agents; they are stored with the seat and never change."""
+    """A study's settings for one of its agents; they are stored with the seat and never change.
 
-    fallbacks: tuple[str, ...] = Field(
-        (),
-        title="Fallback models",
-        description="Models to ask, in this order, if this one fails. One ENDPOINT:MODEL per line, such as "
-        "openai:gpt-4o-mini.",
-    )
-    script: Annotated[str, Field(max_length=60)] = Field(
-        "",
-        title="Fallback script",
-        description="Moves when all models have failed; its moves are flagged in the data. Leave empty to end the "
-        "match and pay the participants.",
-    )
+    Attributes:
+        fallbacks: specifications of the models that are asked, in this order, if this one fails.
+        script: moves when all models have failed; empty: the match ends, and the participants are paid.
+    """
+
+    fallbacks: tuple[str, ...] = Field((), title="Fallback models")
+    script: Annotated[str, Field(max_length=60)] = Field("", title="Fallback script")
 
     def spec(self, agent: str) -> AgentSpec:
         """Return `agent` with these settings, which its fallbacks share."""

@@ -25,8 +25,8 @@ class Outdated(Exception):
 
 
 @transaction.atomic
-def save(study: Study, document: Mapping[str, Any], *, edit: int | None, by: User | None = None) -> Study:
-    """Save a draft that began from this edit (None: unknown), and return the study; the draft may have faults.
+def save(study: Study, document: Mapping[str, Any], *, edit: int, by: User | None = None) -> Study:
+    """Save a draft that began from this edit, and return the study; the draft may have faults.
 
     Raises:
         Outdated: there is a later edit; nothing was saved.

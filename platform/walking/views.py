@@ -19,8 +19,8 @@ from audit.actions import Action
 from plans.reading import BadPlan
 from recruiters.addresses import counted
 from rights import parts
+from rights.parts import user_of
 from rights.roles import Role
-from studies.admin.editing import signed_in
 from studies.admin.views import View, of_study, study_admin
 from studies.launching import draft_version
 from studies.models import Cell, Study
@@ -70,7 +70,7 @@ def change_link(request: HttpRequest, study: Study) -> HttpResponse:
             deleted, _rows = Link.objects.filter(study=study).delete()
             if deleted:
                 page.record_action(request, study, Action.REVOKED, "Link for co-authors revoked.")
-        elif Link.objects.get_or_create(study=study, defaults={"created_by": signed_in(request)})[1]:
+        elif Link.objects.get_or_create(study=study, defaults={"created_by": user_of(request)})[1]:
             page.record_action(request, study, Action.MADE, "Link for co-authors created.")
     return redirect("walking:start", study.pk)
 

@@ -159,14 +159,7 @@ class CollectionAdmin(PlanEditing):
         collection = self.seen(request, object_id)
         if collection.source != Collection.Source.PLAYED:
             raise Http404
-        return preview.page(
-            request,
-            site=self.admin_site,
-            opts=self.opts,
-            title=collection.title,
-            load_source=lambda: preview_source(collection),
-            parent=collection,
-        )
+        return preview.page(self, request, collection, lambda: preview_source(collection))
 
     def has_delete_permission(self, request: HttpRequest, obj: Collection | None = None) -> bool:
         """Refuse: collections are kept as evidence."""

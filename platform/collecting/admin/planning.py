@@ -27,6 +27,7 @@ from plans.plan import Document
 from plans.reading import BadPlan, Fault
 from plans.schema import collection_controls, seats_of
 from plans.starting import collection_for
+from rights.parts import user_of
 from studies import filing
 from studies.admin.beginnings import games_offered, picture_of
 from studies.admin.editing import (
@@ -34,7 +35,6 @@ from studies.admin.editing import (
     data_of_any,
     levels_of,
     posted_document,
-    signed_in,
     unreadable,
     uploaded,
 )
@@ -102,7 +102,7 @@ class PlanEditing(WhatModelsAreTold):
                 document = posted_document(request)
                 if not is_collection(document):
                     raise BadPlan([Fault("format", _("This is not the plan of a collection."))])
-                collection = make_collection(document, slug=request.POST.get("slug", ""), by=signed_in(request))
+                collection = make_collection(document, slug=request.POST.get("slug", ""), by=user_of(request))
                 self.record_action(request, collection, Action.MADE, _("Created the collection."))
         except BadPlan as error:
             return JsonResponse({"error": " ".join(map(str, error.faults))}, status=400)

@@ -18,7 +18,8 @@ from plans.library import ready_made
 from plans.reading import BadPlan
 from plans.starting import COMPREHENSION, plan_for
 from rights.admin import at
-from studies.admin.editing import PlanEditing, signed_in
+from rights.parts import user_of
+from studies.admin.editing import PlanEditing
 from studies.drafting import copy
 
 DRAFT = "draft"
@@ -69,7 +70,7 @@ class Beginnings(PlanEditing):
         study = self.seen(request, object_id)
         self.refuse_adding(request)
         with transaction.atomic():
-            draft = copy(study, by=signed_in(request))
+            draft = copy(study, by=user_of(request))
             self.record_action(request, draft, Action.MADE, f"Copied from {study.slug}.", {"copied from": study.slug})
         message = _("This is a copy of “{title}”: a draft with its own short name.").format(title=study.title)
         return self.leave_to(request, self.url_of("change", draft.pk), message)

@@ -7,7 +7,6 @@ from contextlib import suppress
 from typing import Any
 
 from django.contrib import messages
-from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied, ValidationError
 from django.db import transaction
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse
@@ -32,6 +31,7 @@ from plans.stages import Block, Game
 from programs.models import Program
 from recruiters import arrivals
 from rights.admin import MembersPage, at
+from rights.parts import user_of
 from rights.roles import Role
 from studies import drafting, filing, texts
 from studies.admin.checklist import tick
@@ -64,12 +64,6 @@ def posted_document(request: HttpRequest) -> dict[str, Any]:
 def unreadable(error: BadPlan) -> JsonResponse:
     """Return why a plan cannot be read."""
     return JsonResponse({"faults": [fault.as_data() for fault in error.faults]})
-
-
-def signed_in(request: HttpRequest) -> User:
-    """Return the user of a page that only signed-in users see."""
-    assert isinstance(request.user, User)
-    return request.user
 
 
 def _text_of(file: Any) -> str:
@@ -266,7 +260,7 @@ class PlanEditing(MembersPage):
             with transaction.atomic():
                 if slug != study.slug:
                     rename(study, slug)
-                saved = drafting.save(study, document, edit=edit, by=signed_in(request))
+                saved = drafting.save(study, document, edit=edit, by=user_of(request))
                 self.record_action(request, saved, Action.CHANGED, _("Changed the plan."), {"edit": saved.edit})
         except BadPlan as error:
             return JsonResponse({"error": " ".join(fault.what for fault in error.faults)}, status=400)
@@ -362,7 +356,7 @@ class PlanEditing(MembersPage):
         self.refuse_adding(request)
         try:
             with transaction.atomic():
-                study = filing.import_study(uploaded(request), by=signed_in(request))
+                study = filing.import_study(uploaded(request), by=user_of(request))
                 self.record_action(request, study, Action.MADE, _("Made from a file."))
         except BadPlan as error:
             return self.beginning_page(request, faults=[str(fault) for fault in error.faults])
@@ -376,7 +370,7 @@ class PlanEditing(MembersPage):
         """Create a draft with this plan, and open it."""
         with transaction.atomic():
             study = Study.objects.create(
-                slug=unused_slug(slug or slug_of(document)), draft=dict(document), created_by=signed_in(request)
+                slug=unused_slug(slug or slug_of(document)), draft=dict(document), created_by=user_of(request)
             )
             self.record_action(request, study, Action.MADE, summary)
         return HttpResponseRedirect(self.url_of("change", study.pk))

@@ -6,11 +6,8 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from django.contrib.admin import AdminSite
-from django.db.models import Model
 from django.http import HttpRequest, HttpResponse
 from django.template.loader import render_to_string
-from django.template.response import TemplateResponse
 from django.utils.translation import gettext as _
 
 from games import registry
@@ -18,7 +15,7 @@ from games.errors import GameError
 from games.play import configure
 from llm_agents.errors import AgentError
 from matches.forms import fields_of
-from rights.admin import trail
+from rights.admin import NO_STORE, PartAdmin, trail
 from studies.previewing import PreviewSource, Selection, default_selection, preview, selection_in
 
 FIELD_PREFIX = "preview_"
@@ -26,31 +23,17 @@ FIELD_PREFIX = "preview_"
 MAX_NUMBER = 10**9
 
 
-def page(
-    request: HttpRequest,
-    *,
-    site: AdminSite,
-    opts: Any,
-    title: str,
-    load_source: Callable[[], PreviewSource],
-    parent: Model | None = None,
-) -> HttpResponse:
-    """Return the requested preview, or an error message. Changes nothing.
+def page(owner: PartAdmin, request: HttpRequest, parent: Any, load_source: Callable[[], PreviewSource]) -> HttpResponse:
+    """Return the requested preview of a study or collection, or an error message. Changes nothing.
 
     Args:
+        owner: the parent's admin.
         load_source: returns what to preview; may raise what `preview` raises, or ValueError.
-        parent: the study or collection to link back to; None if its page stays open beside this one.
     """
-    form_data = request.GET
-    context: dict[str, Any] = {
-        **site.each_context(request),
-        "opts": opts,
-        "title": _("Model prompts: {title}").format(title=title),
-        **(trail(parent, here=_("Model prompts")) if parent else {}),
-    }
+    context: dict[str, Any] = trail(parent, here=_("Model prompts"))
     try:
         source = load_source()
-        turn_preview = preview(source, _selection(form_data, source))
+        turn_preview = preview(source, _selection(request.GET, source))
     except (GameError, AgentError, ValueError) as error:
         context["problem"] = str(error)
     else:
@@ -72,7 +55,8 @@ def page(
                 {"game": game, "screen": turn_preview.screen, "instructions": turn_preview.instructions},
             ),
         }
-    return TemplateResponse(request, "admin/studies/study/preview.html", context, headers={"Cache-Control": "no-store"})
+    title = _("Model prompts: {title}").format(title=parent.title)
+    return owner.page(request, "admin/studies/study/preview.html", title, context, headers=NO_STORE)
 
 
 def _selection(form_data: Mapping[str, Any], source: PreviewSource) -> Selection:

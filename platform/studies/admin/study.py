@@ -20,13 +20,13 @@ from matches.models import Match
 from participants.states import State
 from plans.reading import BadPlan
 from rights.admin import at
+from rights.parts import user_of
 from rights.roles import Role
 from studies import pausing, recruiting
 from studies.admin import preview
 from studies.admin.beginnings import Beginnings
 from studies.admin.checklist import checklist
 from studies.admin.codes import LabCodes, creation_choices
-from studies.admin.editing import signed_in
 from studies.admin.first_page import COLOURS
 from studies.admin.status import status_of
 from studies.launching import faults_of, launch
@@ -143,14 +143,7 @@ class StudyAdmin(Beginnings, LabCodes):
     def prompts(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """Show the model prompts of the saved study."""
         study = self.seen(request, object_id)
-        return preview.page(
-            request,
-            site=self.admin_site,
-            opts=self.opts,
-            title=study.title,
-            load_source=lambda: preview_source(study.draft),
-            parent=study,
-        )
+        return preview.page(self, request, study, lambda: preview_source(study.draft))
 
     @at("<path:object_id>/launch/", "POST")
     def launch(self, request: HttpRequest, object_id: str) -> HttpResponse:
@@ -162,7 +155,7 @@ class StudyAdmin(Beginnings, LabCodes):
         try:
             with transaction.atomic():
                 existing_versions = set(study.versions.values_list("pk", flat=True))
-                version = launch(study, by=signed_in(request))
+                version = launch(study, by=user_of(request))
                 action = Action.RESUMED if version.pk in existing_versions else Action.LAUNCHED
                 details = {"version": version.number, "sha256": version.sha256}
                 self.record_action(request, study, action, f"Launched version {version.number}.", details)

@@ -34,9 +34,9 @@ class Addresses:
 def chosen_step(request: HttpRequest, match: Match, transcript: Transcript) -> int:
     """Return the requested step; by default the newest of a live match or the first of a finished one."""
     requested, answering = whole(request.GET.get("step")), whole(request.GET.get("answering"))
-    if requested is None and answering is not None:
-        requested = answer_to(match, answering)
-    if requested is None:
+    if requested < 0 and answering >= 0:
+        requested = answer_to(match, answering) or -1
+    if requested < 0:
         requested = transcript.last if match.status == Match.Status.LIVE else 1
     return min(max(requested, 1), max(transcript.last, 1))
 

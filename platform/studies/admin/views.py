@@ -16,9 +16,9 @@ from studies.models import Study
 View = Callable[..., HttpResponseBase]
 
 
-def whole(text: str | None) -> int | None:
-    """Return the whole number that a request's parameter is, small enough to be a key; None if it is none."""
-    return int(text) if text and text.isascii() and text.isdigit() and len(text) < 19 else None
+def whole(text: str | None) -> int:
+    """Return the whole number that a request's parameter is, small enough to be a key; -1 if it is none."""
+    return int(text) if text and text.isascii() and text.isdigit() and len(text) < 19 else -1
 
 
 def study_admin() -> PartAdmin:
