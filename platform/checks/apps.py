@@ -8,7 +8,3 @@ class ChecksConfig(AppConfig):
 
     def ready(self) -> None:
         from checks import steps  # noqa: F401  (registers its steps)
-        from checks.models import Verdict
-        from participants.written_text import register_written_fields
-
-        register_written_fields(Verdict, "answered", "tries")

@@ -20,6 +20,8 @@ class Verdict(models.Model):
         COMPREHENSION = "comprehension", _("comprehension quiz")
         QUIZ = "quiz", _("quiz after the game")
 
+    words_of_people = ("answered", "tries")
+
     enrolment = models.ForeignKey(Enrolment, models.CASCADE, related_name="verdicts")
     check_name = models.CharField(_("check"), max_length=40, choices=Check.choices)
     stage = models.CharField(_("stage"), max_length=40, blank=True)

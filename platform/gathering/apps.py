@@ -7,12 +7,10 @@ class GatheringConfig(AppConfig):
     verbose_name = _("scheduled sessions")
 
     def ready(self) -> None:
-        from gathering import door
+        from gathering import door  # noqa: F401  (receives arrivals)
         from gathering.models import Attendance, Session
         from rights.parts import belongs
-        from studies import entering
         from studies.models import Study
 
         belongs(Session, to=Study, by="study")
         belongs(Attendance, to=Study, by="session__study")
-        entering.register(door.admit)

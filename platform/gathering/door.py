@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import secrets
 from functools import partial
+from typing import Any
 
+from django.dispatch import receiver
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -19,7 +21,7 @@ from recruiters.arrivals import Arrival
 from recruiters.errors import EntryRefused
 from recruiters.models import LabCode
 from studies import enrolling, times
-from studies.entering import Admitted
+from studies.entering import Admitted, arriving
 from studies.models import Study
 
 COOKIE_SALT = "gathering.browser"
@@ -31,7 +33,8 @@ class NoSession(EntryRefused):
     try_again = True
 
 
-def admit(request: HttpRequest, study: Study, arrival: Arrival) -> HttpResponse | Admitted | None:
+@receiver(arriving)
+def admit(request: HttpRequest, study: Study, arrival: Arrival, **_signal: Any) -> HttpResponse | Admitted | None:
     """Return the waiting room, or the admission of somebody who may begin; None without sessions.
 
     Raises:

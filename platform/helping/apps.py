@@ -8,9 +8,7 @@ class HelpingConfig(AppConfig):
 
     def ready(self) -> None:
         from helping.models import Message
-        from participants.written_text import register_written_fields
         from rights.parts import belongs
         from studies.models import Study
 
-        register_written_fields(Message, "text")
         belongs(Message, to=Study, by="enrolment__placement__version__study")

@@ -35,6 +35,8 @@ class Message(models.Model):
         GROUP = "group", _("the participants of a match")
         STUDY = "study", _("everybody in the study")
 
+    words_of_people = ("text",)
+
     enrolment = models.ForeignKey(
         Enrolment, models.CASCADE, related_name="help_messages", verbose_name=_("participant")
     )

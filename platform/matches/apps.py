@@ -8,7 +8,3 @@ class MatchesConfig(AppConfig):
 
     def ready(self) -> None:
         from matches import step  # noqa: F401  (registers itself)
-        from matches.models import ChatLine
-        from participants.written_text import register_written_fields
-
-        register_written_fields(ChatLine, "text")

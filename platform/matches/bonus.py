@@ -1,12 +1,11 @@
 """The bonus in real money for a game's outcomes, as shown during play.
 
-The paying app registers how pay rules are evaluated; a match stores its rule as plain data in `texts["pay"]`, unless
-the study hides the bonus during play.
+A match stores its rule (`plans.pay`) as plain data in `texts["pay"]`, unless the study hides the bonus during play.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -14,11 +13,9 @@ from django.utils.translation import gettext as _
 
 from games.interface import Game, Prospect, Role
 from games.play import Play
+from plans.pay import bonus_line, bonus_range, shown_bonus
 
 Rule = Mapping[str, Any]
-Reader = Callable[[Rule, float | None, float | None], str | None]
-Line = Callable[[Rule, tuple[tuple[float, float], ...]], Mapping[str, Any] | None]
-Range = Callable[[Rule], tuple[str, str]]
 
 
 @dataclass(frozen=True)
@@ -38,39 +35,18 @@ class SoFar:
     why: str = ""
 
 
-@dataclass(frozen=True)
-class _Payer:
-    amount: Reader
-    line: Line
-    range: Range
-
-
-_payers: list[_Payer] = []
-
-
-def register(*, amount: Reader, line: Line, range: Range) -> None:
-    """Register how pay rules are evaluated.
-
-    Args:
-        amount: (rule, payoff, share) → the formatted bonus; None if it is unknown.
-        line: (rule, two points (payoff, share)) → what a script needs to compute the bonus of any payoff.
-        range: rule → the smallest and the largest bonus, formatted.
-    """
-    _payers[:] = [_Payer(amount, line, range)]
-
-
 def promises(play: Play, role: Role, rule: Rule | None) -> tuple[Promise, ...]:
     """Return what the role's current choices would pay."""
-    if not rule or not _payers or play.over:
+    if not rule or play.over:
         return ()
     return tuple(_promised(rule, (prospect for prospect in play.game.prospects(play.state, role) if prospect.key)))
 
 
 def so_far(play: Play, role: Role, rule: Rule | None) -> SoFar | None:
     """Return what the role's game so far pays; None if nothing is shown, or if the match was abandoned."""
-    if not rule or not _payers or play.abandoned:
+    if not rule or play.abandoned:
         return None
-    least, most = _payers[0].range(rule)
+    least, most = bonus_range(rule)
     if least == most:
         return SoFar((Promise(_("Whatever you decide"), most),))
     standing = [prospect for prospect in play.game.prospects(play.state, role) if not prospect.key]
@@ -84,14 +60,14 @@ def so_far(play: Play, role: Role, rule: Rule | None) -> SoFar | None:
 def _promised(rule: Rule, prospects: Iterable[Prospect]) -> Iterator[Promise]:
     """Yield the amounts of those prospects whose pay can be computed."""
     for prospect in prospects:
-        amount = _payers[0].amount(rule, prospect.payoff, prospect.share)
+        amount = shown_bonus(rule, prospect.payoff, prospect.share)
         if amount is not None:
             yield Promise(prospect.words, amount, prospect.key)
 
 
 def line(game: Game[Any, Any], role: Role, rule: Rule | None) -> Mapping[str, Any] | None:
     """Return what a page's script needs to compute the bonus of an offer; None if that would reveal more."""
-    if not rule or not _payers:
+    if not rule:
         return None
     points = [(p.payoff, p.share) for p in game.pay_examples(role) if p.payoff is not None and p.share is not None]
-    return _payers[0].line(rule, (points[0], points[1])) if len(points) > 1 else None
+    return bonus_line(rule, (points[0], points[1])) if len(points) > 1 else None

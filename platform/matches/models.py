@@ -431,6 +431,8 @@ class ChatLine(models.Model):
         after: the number of the newest event of the match at the time.
     """
 
+    words_of_people = ("text",)
+
     match = models.ForeignKey(Match, models.CASCADE, related_name="chat_lines")
     number = models.PositiveIntegerField()
     sender = models.CharField(max_length=40)

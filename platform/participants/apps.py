@@ -8,7 +8,3 @@ class ParticipantsConfig(AppConfig):
 
     def ready(self) -> None:
         from participants import consent  # noqa: F401  (registers its steps)
-        from participants.models import ProblemReport
-        from participants.written_text import register_written_fields
-
-        register_written_fields(ProblemReport, "text")

@@ -185,6 +185,8 @@ class Enrolment(models.Model):
 class ProblemReport(models.Model):
     """A participant's message sent with "Report a problem"."""
 
+    words_of_people = ("text",)
+
     enrolment = models.ForeignKey(Enrolment, models.CASCADE, related_name="problem_reports")
     text = models.TextField(_("report"), max_length=2000)
     at = models.DateTimeField(_("time"), default=timezone.now)

@@ -1,26 +1,19 @@
-"""A registry of the fields that hold participants' own words, so that they can be erased."""
+"""Which fields hold participants' own words, so that they can be erased."""
 
 from __future__ import annotations
 
 from typing import Any
 
+from django.apps import apps
 from django.db.models import Model
-
-_fields: dict[type[Model], tuple[str, ...]] = {}
-
-
-def register_written_fields(model: type[Model], *fields: str) -> None:
-    """Register fields of `model`, which has a foreign key `enrolment`, that hold what the participant wrote.
-
-    Text fields are erased as a whole; in JSON fields, every text value. What a step keeps under `typed` needs no
-    registration.
-    """
-    _fields[model] = fields
 
 
 def written_fields() -> dict[type[Model], tuple[str, ...]]:
-    """Return the registered fields by model."""
-    return dict(_fields)
+    """Return the fields that a model's `words_of_people` names, by model, which has a foreign key `enrolment`.
+
+    Text fields are erased as a whole; in JSON fields, every text value. What a step keeps under `typed` is not named.
+    """
+    return {model: fields for model in apps.get_models() if (fields := getattr(model, "words_of_people", ()))}
 
 
 def with_texts_replaced(data: Any, marker: str) -> Any:

@@ -8,13 +8,11 @@ class PayoutsConfig(AppConfig):
 
     def ready(self) -> None:
         from audit import guard
-        from matches import bonus
-        from payouts import elsewhere, simulated, telling  # noqa: F401  (registers itself)
-        from plans import pay as rules
+        from payouts import payers, simulated, telling  # noqa: F401  (registers itself)
+        from recruiters import otree
 
-        bonus.register(amount=rules.shown_bonus, line=rules.bonus_line, range=rules.bonus_range)
         guard.register("payouts_posting", "postings are never changed", "UPDATE", "DELETE")
         owed = "UPDATE OF id, uid, enrolment_id, reason, amount, currency"
         guard.register("payouts_ledgerrow", "amounts owed are never changed", owed, "DELETE")
-        elsewhere.register()
+        payers.register(otree.KIND, payers.PaymentMethod(title=_("oTree"), elsewhere=lambda study, reason: True))
         simulated.register_method()

@@ -1,7 +1,4 @@
-"""Who decides whether somebody may begin now, before a place in the study is given away.
-
-A doorkeeper is asked about everyone who would begin a new enrolment; those who have begun always continue.
-"""
+"""Whether somebody may begin now, before a place is given away; those who have begun always continue."""
 
 from __future__ import annotations
 
@@ -9,6 +6,7 @@ import re
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
+from django.dispatch import Signal
 from django.http import HttpRequest, HttpResponse
 
 from participants.models import Enrolment
@@ -35,20 +33,15 @@ def language_for(request: HttpRequest, offered: Collection[str], chosen: str = "
     return next((code for code in (chosen, *preferred) if code in offered), next(iter(offered)))
 
 
-Doorkeeper = Callable[[HttpRequest, Study, Arrival], HttpResponse | Admitted | None]
-"""Returns the page to show instead, what is known of somebody who may begin, or None if it does not mind.
+arriving = Signal()
+"""Sent with `request`, `study` and `arrival` for everyone who would begin a new enrolment.
 
-It may raise `recruiters.errors.EntryRefused`.
+A receiver may return the page to show instead, or what it knows of them (`Admitted`); it may raise
+`recruiters.errors.EntryRefused`.
 """
-_doorkeepers: list[Doorkeeper] = []
-
-
-def register(doorkeeper: Doorkeeper) -> None:
-    """Register who is asked before somebody begins."""
-    _doorkeepers.append(doorkeeper)
 
 
 def ask(request: HttpRequest, study: Study, arrival: Arrival) -> HttpResponse | Admitted:
     """Return the page that somebody sees instead of beginning, or what is known of them; the first answer counts."""
-    answers = (doorkeeper(request, study, arrival) for doorkeeper in _doorkeepers)
-    return next((answer for answer in answers if answer is not None), Admitted())
+    answers = arriving.send(Study, request=request, study=study, arrival=arrival)
+    return next((answer for _receiver, answer in answers if answer is not None), Admitted())

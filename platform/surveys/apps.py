@@ -7,8 +7,4 @@ class SurveysConfig(AppConfig):
     verbose_name = _("surveys")
 
     def ready(self) -> None:
-        from participants.written_text import register_written_fields
         from surveys import steps  # noqa: F401  (registers its steps)
-        from surveys.models import Response
-
-        register_written_fields(Response, "answers")

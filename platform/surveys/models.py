@@ -15,6 +15,8 @@ class Response(models.Model):
     `questions` has the shown questions in the order shown, with their options in the order shown.
     """
 
+    words_of_people = ("answers",)
+
     enrolment = models.ForeignKey(Enrolment, models.CASCADE, related_name="surveys")
     stage = models.CharField(_("stage"), max_length=40)
     before_game = models.BooleanField(_("before the game"))

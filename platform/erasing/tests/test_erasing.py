@@ -315,7 +315,7 @@ def test_all_enrolments_of_the_same_person_are_erased_together():
 
 
 def test_every_table_about_participants_declares_its_texts():
-    """A new model with a foreign key to enrolments must call `register_written_fields` or be listed here."""
+    """A new model with a foreign key to enrolments must have `words_of_people` or be listed here."""
     without_words = {
         "matches.Seat", "payouts.LedgerRow", "studies.Placement", "recruiters.Delivery",
         "piloting.Walker", "quality.PageView", "quality.Behaviour", "marketplaces.Submission", "lobby.Place",
