@@ -273,7 +273,7 @@ def sweep() -> None:
     for session in Session.objects.filter(ended_at=None):
         if session.started_at is not None:  # what was prepared for people who hold no place any more
             unused = session.attendances.exclude(prepared=None).exclude(pk__in=holding(session).values("pk"))
-            enrolling.discard(Enrolment.objects.filter(pk__in=list(unused.values_list("prepared", flat=True))))
+            enrolling.discard(list(unused.values_list("prepared__token", flat=True)))
         if is_due(session):
             start(session)
         elif session.started_at is not None and _is_open(session):
