@@ -6,8 +6,8 @@ Minutes are estimates for a human participant (`piloting.pace`); money, moves, e
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from statistics import mean, median
 from typing import Any
 
@@ -149,26 +149,15 @@ EXPECTED_ENDINGS: dict[str, frozenset[str]] = {
 """The endings that each plan may lead to. A match may end before a participant can leave it or time out."""
 
 
-@dataclass
-class _PilotData:
-    """A pilot with its simulated participants and cells."""
-
-    pilot: Pilot
-    walkers: list[Walker] = field(default_factory=list)
-    cells: dict[int, Cell] = field(default_factory=dict)
-
-    def completed(self) -> list[Walker]:
-        return [walker for walker in self.walkers if walker.plan == Plan.FINISH and _state(walker) == State.COMPLETED]
-
-
 def report(pilot: Pilot) -> Report:
     """Return the pilot's current figures; it may still be running."""
     walkers = list(pilot.walkers.select_related("enrolment").order_by("number"))
     version = version_of(pilot)
-    data = _PilotData(pilot, walkers, {cell.number: cell for cell in version.planned_cells()})
+    cells = {cell.number: cell for cell in version.planned_cells()}
+    completed = [walker for walker in walkers if walker.plan == Plan.FINISH and _state(walker) == State.COMPLETED]
     arrived = [walker for walker in walkers if walker.status == Status.ARRIVED]
     endings = Counter(_state(walker) for walker in arrived)
-    bonuses, steps, models = _bonuses(data), _steps(data), _models(pilot)
+    steps = _steps(completed)
     return Report(
         people=pilot.people,
         counts={status: sum(walker.status == status for walker in walkers) for status in Status.values},
@@ -181,25 +170,25 @@ def report(pilot: Pilot) -> Report:
             if _state(walker) not in EXPECTED_ENDINGS[walker.plan]
         ],
         steps=steps,
-        payoffs=_payoffs(data),
-        bonuses=bonuses,
-        models=models,
+        payoffs=_payoffs(walkers, cells),
+        bonuses=_bonuses(completed, cells),
+        models=_models(pilot),
         minutes=sum(step.minutes for step in steps) or None,
         costs=costs_of_document(version.reader, slug=pilot.study.slug),
         currency=version.plan.pay.currency,
         cells_seen=len({walker.cell for walker in arrived}),
-        cells=[_cell_figures(data, cell) for cell in data.cells.values()],
+        cells=[_cell_figures(cell, walkers, completed) for cell in cells.values()],
     )
 
 
-def _cell_figures(data: _PilotData, cell: Cell) -> CellFigures:
-    completed = [walker for walker in data.completed() if walker.cell == cell.number]
+def _cell_figures(cell: Cell, walkers: Sequence[Walker], completed: Sequence[Walker]) -> CellFigures:
+    completed = [walker for walker in completed if walker.cell == cell.number]
     minutes = [sum(sum(page["estimate"].values()) for page in walker.pages) / 60 for walker in completed]
     return CellFigures(
         number=cell.number,
         title=cell.title,
         factors=dict(cell.factors),
-        people=sum(walker.cell == cell.number for walker in data.walkers),
+        people=sum(walker.cell == cell.number for walker in walkers),
         completed=len(completed),
         minutes=mean(minutes) if minutes else None,
         bonus=mean(float(walker.owed.get("bonus", 0)) for walker in completed) if completed else None,
@@ -210,11 +199,9 @@ def _state(walker: Walker) -> str:
     return walker.enrolment.state if walker.enrolment else ""
 
 
-def _steps(data: _PilotData) -> list[StepTimes]:
-    """Return the times of each step, in order."""
-    paths = [walker.pages for walker in data.completed()]
+def _steps(completed: Sequence[Walker]) -> list[StepTimes]:
     times = []
-    for pages in _pages_by_step(paths):
+    for pages in _pages_by_step([walker.pages for walker in completed]):
         names = [name for page in pages for name in page["estimate"]]
         parts = {name: median(page["estimate"].get(name, 0.0) for page in pages) / 60 for name in dict.fromkeys(names)}
         _stage, _dot, levels = pages[0]["stage"].partition(".")
@@ -244,21 +231,20 @@ def _pages_by_step(paths: Sequence[list[dict[str, Any]]]) -> Iterable[list[dict[
     return by_step.values()
 
 
-def _payoffs(data: _PilotData) -> list[RolePayoffs]:
+def _payoffs(walkers: Sequence[Walker], cells: Mapping[int, Cell]) -> list[RolePayoffs]:
     by_role: dict[str, list[float]] = {}
-    for walker in data.walkers:
+    for walker in walkers:
         if walker.payoff is not None:
-            by_role.setdefault(role_of(walker, data.cells[walker.cell]), []).append(walker.payoff)
+            by_role.setdefault(role_of(walker, cells[walker.cell]), []).append(walker.payoff)
     return [RolePayoffs(role, sorted(payoffs)) for role, payoffs in by_role.items()]
 
 
-def _bonuses(data: _PilotData) -> Bonuses | None:
-    completed = data.completed()
+def _bonuses(completed: Sequence[Walker], cells: Mapping[int, Cell]) -> Bonuses | None:
     if not completed:
         return None
     amounts = [float(walker.owed.get("bonus", 0)) for walker in completed]
-    announced = [float(data.cells[walker.cell].pay().announced_average) for walker in completed]
-    caps = [float(data.cells[walker.cell].pay().cap) for walker in completed]
+    announced = [float(cells[walker.cell].pay().announced_average) for walker in completed]
+    caps = [float(cells[walker.cell].pay().cap) for walker in completed]
     return Bonuses(
         amounts=sorted(amounts),
         mean=mean(amounts),

@@ -52,11 +52,7 @@ class NotOpen(EntryRefused):
     title = _("This study is not open")
 
 
-class NoSuchRole(EntryRefused):
-    title = _("This link does not open the study")
-
-
-class NoSuchCell(EntryRefused):
+class NoSuchSeat(EntryRefused):
     title = _("This link does not open the study")
 
 
@@ -343,9 +339,9 @@ def roles_offered(study: Study) -> list[tuple[Role, str]]:
 
 
 def refuse_unknown_cell(version: Version, number: int) -> None:
-    """Raise NoSuchCell if the version has no cell of this number."""
+    """Raise NoSuchSeat if the version has no cell of this number."""
     if not version.cells.filter(number=number).exists():
-        raise NoSuchCell(
+        raise NoSuchSeat(
             _(
                 "The link asks for cell {number}, which this study doesn't have. Please tell the people who gave "
                 "it to you."
@@ -607,7 +603,7 @@ def find_seat(
     Call under the version's lock.
 
     Raises:
-        Full, NoSuchRole
+        Full, NoSuchSeat
     """
     seats = seats or Seats(version, stratum=stratum)
     cells = [cell for cell in seats.cells.values() if cell.number == asked.cell] or list(seats.cells.values())
@@ -615,7 +611,7 @@ def find_seat(
     role = asked.role or (asked.chosen if any(seat == asked.chosen for _cell, seat in seats_of_all) else "")
     possible = [(cell, seat) for cell, seat in seats_of_all if role in ("", seat)]
     if not possible:
-        raise NoSuchRole(
+        raise NoSuchSeat(
             _("The link asks for a role that this study doesn't have. Please tell the person who gave it to you.")
         )
     open_seats = [(cell, seat) for cell, seat in possible if seats.free(cell.pk, seat) > 0]

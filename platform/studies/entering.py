@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
+from typing import Any
 
 from django.dispatch import Signal
 from django.http import HttpRequest, HttpResponse
@@ -43,5 +44,5 @@ A receiver may return the page to show instead, or what it knows of them (`Admit
 
 def ask(request: HttpRequest, study: Study, arrival: Arrival) -> HttpResponse | Admitted:
     """Return the page that somebody sees instead of beginning, or what is known of them; the first answer counts."""
-    answers = arriving.send(Study, request=request, study=study, arrival=arrival)
+    answers: Any = arriving.send(Study, request=request, study=study, arrival=arrival)
     return next((answer for _receiver, answer in answers if answer is not None), Admitted())

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django import forms
 from django.contrib import messages
@@ -19,17 +19,10 @@ from django.urls import URLPattern, path
 from django.utils.functional import Promise
 from django.utils.text import capfirst
 
-from rights.admin import NO_STORE, trail
+from rights.admin import NO_STORE, PartAdmin, trail
 from rights.roles import Role
 from studies.acts import Act, Given, Text
 from studies.models import Study
-
-if TYPE_CHECKING:
-    from rights.admin import PartAdmin
-
-    Base = PartAdmin
-else:
-    Base = object
 
 
 @dataclass(frozen=True)
@@ -46,8 +39,8 @@ class Button:
         return f"{text} …" if self.opens else text
 
 
-class Desk(Base):
-    """Mixin of an admin page with actions.
+class Desk(PartAdmin):
+    """An admin page with actions.
 
     Attributes:
         desk_title: what breadcrumbs call the page that the actions start from.
