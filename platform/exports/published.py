@@ -18,7 +18,6 @@ from games.play import Play
 
 if TYPE_CHECKING:
     from analysis.data import Data
-    from analysis.results import Result
 
 T = TypeVar("T")
 FAULTY = (
@@ -186,12 +185,16 @@ class Comparison:
 
 
 class Analysed(Protocol):
-    """The analyses of what was imported, game by game: call it for the result of one, or None if it was skipped."""
+    """The analyses of what was imported, game by game."""
 
     def data(self, game: str) -> Data | None:
         """Return the dataset of a game; None if no match of it was imported."""
 
-    def __call__(self, analysis: str, game: str) -> Result | None: ...
+    def rows(self, analysis: str, game: str, table: str) -> list[dict[str, Any]]:
+        """Return the rows of a result's table; none if the analysis was skipped."""
+
+    def number(self, analysis: str, game: str, name: str, key: str = "estimate") -> float | None:
+        """Return a number of a result; None if there is none, or the analysis was skipped."""
 
 
 @dataclass(frozen=True)

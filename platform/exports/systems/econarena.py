@@ -138,12 +138,10 @@ def _disagreements(play: Play, result: Mapping[str, Any]) -> Iterator[Disagreeme
 def compared(root: Path, analysed: Analysed) -> Iterator[Comparison]:
     """Yield the package's defaults, and the values of the paper's tables, beside ours."""
     from analysis.published.econarena import printed
-    from analysis.tables import records
 
     yield from _defaults(root)
     for game, models in printed.PAYOFFS.items():
-        result = analysed("econarena.senior", game)
-        rows = records(result.tables["sessions"].frame) if result else []
+        rows = analysed.rows("econarena.senior", game, "sessions")
         found = {(printed.key_of(str(row["player"])), row["first"]): row["estimate"] for row in rows}
         for model, values in models.items():
             for first, value in zip(printed.SESSIONS, values, strict=True):
@@ -151,8 +149,7 @@ def compared(root: Path, analysed: Analysed) -> Iterator[Comparison]:
                 what = f"{registry.get(game).title}, {model}, {first} sessions"
                 yield Comparison("Table 1: payoffs among senior models", what, value, here, 3, UNPUBLISHED)
     for (game, history), percentages in printed.FOULS.items():
-        result = analysed("econarena.fouls", game)
-        rows = records(result.tables["fouls"].frame) if result else []
+        rows = analysed.rows("econarena.fouls", game, "fouls")
         shares = {(printed.key_of(str(row["player"])), row["history"]): row["estimate"] for row in rows}
         for model, value in percentages.items():
             share = shares.get((printed.key_of(model), history))
