@@ -72,8 +72,16 @@ class Figure:
     alt: str
 
     def svg(self) -> str:
-        """Return the figure as SVG, with a title and a description for screen readers."""
-        return rendered_svg(self)
+        """Return the figure as SVG, with one role, title and description for screen readers.
+
+        The renderer gives every mark a role of its own.
+        """
+        import vl_convert
+
+        svg = vl_convert.vegalite_to_svg(dict(self.spec)).translate(_CONTROL)
+        head, rest = _TAG.sub(lambda tag: _ROLES.sub("", tag[0]), svg).split(">", 1)
+        tagged = f'{head} role="img"><title>{escape(self.title)}</title><desc>{escape(self.alt)}</desc>'
+        return fitted(tagged + rest)
 
     def _repr_html_(self) -> str:
         return self.svg()
@@ -584,17 +592,6 @@ def figure_from_chart(
     if values is not None:
         spec["data"] = {"values": list(values)}
     return Figure(name, title, spec, alt_text)
-
-
-def rendered_svg(figure: Figure) -> str:
-    """Return the figure as SVG with one role, title and description instead of the renderer's role for every mark."""
-    import vl_convert
-
-    svg = vl_convert.vegalite_to_svg(dict(figure.spec)).translate(_CONTROL)
-    plain_svg = _TAG.sub(lambda tag: _ROLES.sub("", tag[0]), svg)
-    head, rest = plain_svg.split(">", 1)
-    tagged = f'{head} role="img"><title>{escape(figure.title)}</title><desc>{escape(figure.alt)}</desc>'
-    return fitted(tagged + rest)
 
 
 def png(svg: str) -> bytes:

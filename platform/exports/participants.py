@@ -501,8 +501,14 @@ class PlayedMatch:
         played_for_agents = frozenset(
             by for role, movers in self._moved_for.items() if self.seats[role].enrolment is None for by in movers
         )
-        facts = gate.MatchFacts(finished=self.finished, purpose=self.match.purpose, moved_for_others=played_for_agents)
-        reasons = set(gate.match_reasons(facts, purpose=self.reading.source.purpose))
+        reasons = set(
+            gate.match_reasons(
+                finished=self.finished,
+                purpose=self.match.purpose,
+                of_study=self.reading.source.purpose,
+                moved_for_others=played_for_agents,
+            )
+        )
         of_people = [self.reasons_of(person) for person in self.people]
         if of_people and all(of_people):
             reasons = reasons.union(*of_people)

@@ -33,7 +33,6 @@ from games import registry
 from games.errors import GameError
 from games.interface import Event, Game
 
-_BLOCK = 1024 * 1024
 MIN_BYTES = 4 * 1024 * 1024
 """Below this many bytes of transcripts, starting processes would take longer than replaying."""
 MATCHES_AT_ONCE = 20
@@ -558,8 +557,5 @@ def _records(path: Path) -> Iterator[list[str]]:
 
 def file_sha256(path: Path) -> str:
     """Return a file's SHA-256."""
-    digest = hashlib.sha256()
     with path.open("rb") as opened:
-        while block := opened.read(_BLOCK):
-            digest.update(block)
-    return digest.hexdigest()
+        return hashlib.file_digest(opened, "sha256").hexdigest()

@@ -39,7 +39,6 @@ MAX_ARMS = 8
 MOST_EFFECTS = 40
 OPEN, SEVERAL, CHOICE, NUMBER = "open text", "several options", "one option", "number"
 MEAN = "mean"
-EVERYBODY = "everybody"
 ASKED = text("asked", "Asked")
 QUESTION, OPTION = text("question", "Question"), text("option", "Answer")
 

@@ -26,11 +26,11 @@ from analysis.published.glee.families import (
     frame,
     of_families,
 )
-from analysis.published.glee.pairs import pair_effects
 from analysis.results import Result
 from analysis.tables import Chart, Column, Table, count, number, records, share, text
 from analysis.toolbox import holm, ols, pure_nash
 
+PAIR = "pair"
 ENDS: Mapping[str, Any] = {"smallest": min, "largest": max}
 OFTEN = 0.05
 """Share of bootstrap draws from which a pair is listed."""
@@ -47,6 +47,37 @@ def matches_between_agents(data: Data, family: str) -> pd.DataFrame:
     if rows[["alice", "bob"]].drop_duplicates().shape[0] < 2:
         raise SkippedError("There are fewer than two distinct pairs of agents.")
     return rows
+
+
+def pair_effects(
+    rows: Sequence[Mapping[str, Any]] | pd.DataFrame, outcome: str, alice: str, bob: str, factors: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return effects of the ordered pair (alice, bob) on an outcome, with the configuration as factors.
+
+    Args:
+        rows: dictionaries, or a pandas frame.
+        alice, bob: names of the columns with the players.
+        factors: reference level of each configuration factor.
+
+    Returns:
+        effects: {(alice, bob): coefficient minus the unweighted mean of all pairs' coefficients}, where the reference
+        pair's coefficient is 0, in the outcome's unit; n, dropped, warnings.
+    """
+    paired = pd.DataFrame(rows).dropna(subset=[alice, bob])
+    names = [*zip(paired[alice], paired[bob], strict=True)]
+    pairs = sorted(set(names), key=str)
+    if not pairs:
+        return {"effects": {}, "n": 0, "note": "no pairs"}
+    labels = {pair: f"{index:06d}" for index, pair in enumerate(pairs)}
+    paired[PAIR] = [labels[name] for name in names]
+    fitted = ols(paired, outcome, {**factors, PAIR: labels[pairs[0]]})
+    coefficients = {term["term"]: term["estimate"] for term in fitted["terms"]}
+    by_pair = {pair: coefficients.get(f"{PAIR}={label}") for pair, label in labels.items()}
+    by_pair[pairs[0]] = 0.0
+    estimated = {pair: value for pair, value in by_pair.items() if value is not None}
+    centre = sum(estimated.values()) / len(estimated)
+    return {"effects": {pair: value - centre for pair, value in estimated.items()},
+            **{name: fitted[name] for name in ("n", "dropped", "warnings")}}  # fmt: skip
 
 
 def pairs(data: Data, options: Options) -> Result:
