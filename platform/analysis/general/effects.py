@@ -32,7 +32,7 @@ from analysis.frames import (
 from analysis.general.attrition import Loss, losses
 from analysis.options import Options
 from analysis.reasons import without_treatment
-from analysis.results import Analysis, Result
+from analysis.results import Result, analysis
 from analysis.tables import Chart, Table, formatted, number, text
 from analysis.toolbox import lee_bounds
 from analysis.toolbox.effects import OF_TERM, Effects
@@ -63,8 +63,16 @@ class Found:
     warnings: list[str] = field(default_factory=list)
 
 
+@analysis(
+    "general.effects", "Effects of parameters and players", "What are the effects of the parameters and the players?",
+    "OLS of each outcome on the plan's factors, on parameters that vary otherwise, on the players and on the "
+    "position of the match, relative to the most frequent level; contrasts of crossed factors from a "
+    "regression with their interactions. Standard errors from leaving out one independent unit at a time "
+    f"(CR3), t with Bell and McCaffrey's degrees of freedom. {UNITS} P-values with q-values (Benjamini and "
+    "Hochberg).",
+    columns={"matches": ["match", "player_*"]},
+)  # fmt: skip
 def run(data: Data, options: Options) -> Result:
-    """Return OLS regressions of every outcome on all varying factors and parameters and on who played."""
     found = Found(options, data, losses(data, options))
     for unit in units(data):
         _effects(unit, found)
@@ -274,19 +282,4 @@ def lee_row(bounds: Mapping[str, Any]) -> dict[str, Any]:
             "trimmed": bounds["trimmed"], "note": bounds.get("note", "")}  # fmt: skip
 
 
-ANALYSES = [
-    Analysis(
-        id="general.effects",
-        title="Effects of parameters and players",
-        question="What are the effects of the parameters and the players?",
-        method=(
-            "OLS of each outcome on the plan's factors, on parameters that vary otherwise, on the players and on the "
-            "position of the match, relative to the most frequent level; contrasts of crossed factors from a "
-            "regression with their interactions. Standard errors from leaving out one independent unit at a time "
-            f"(CR3), t with Bell and McCaffrey's degrees of freedom. {UNITS} P-values with q-values (Benjamini and "
-            "Hochberg)."
-        ),
-        columns={"matches": ["match", "player_*"]},
-        run=run,
-    )
-]
+ANALYSES = [run]

@@ -17,7 +17,7 @@ from analysis.general.effects import BOUNDS, lee_row
 from analysis.options import Options
 from analysis.planned.hypotheses import ASSIGNED, PRIMARY, AnalysisPlan, Hypothesis, plan_of
 from analysis.planned.samples import BLOCK, PEOPLE, UNIT, Sample, Y, sample_of
-from analysis.results import Analysis, Result
+from analysis.results import Result, analysis
 from analysis.tables import NUMBERS, Chart, Column, Table, count, number, text
 from analysis.toolbox import holm, lee_bounds
 from analysis.toolbox.effects import OF_TERM, Effects
@@ -45,8 +45,14 @@ class Tested:
     checks: list[dict[str, Any]]
 
 
+@analysis(
+    ID, "Planned hypotheses", "What do the planned comparisons show?",
+    "OLS of each outcome on the planned contrast, the plan's other factors, the position of the match and the "
+    "earlier answers named in the plan. Standard errors from leaving out one independent unit at a time (CR3), "
+    f"t with Bell and McCaffrey's degrees of freedom. {UNITS} Beside it p by randomisation: units are assigned "
+    "again under the plan's rule. Holm's adjustment within each family.",
+)  # fmt: skip
 def run(data: Data, options: Options) -> Result:
-    """Return every planned comparison under its estimands, with what stands beside it."""
     plan = plan_of(data)
     if plan is None or not plan.hypotheses:
         raise SkippedError(NO_PLAN if plan is None else WITHDRAWN)
@@ -310,17 +316,4 @@ def _warnings(tested: Tested, options: Options) -> Iterator[str]:
         yield f"{about}: the arms lost people differently; see the Lee bounds."
 
 
-ANALYSES = [
-    Analysis(
-        id=ID,
-        title="Planned hypotheses",
-        question="What do the planned comparisons show?",
-        method=(
-            "OLS of each outcome on the planned contrast, the plan's other factors, the position of the match and the "
-            "earlier answers named in the plan. Standard errors from leaving out one independent unit at a time (CR3), "
-            f"t with Bell and McCaffrey's degrees of freedom. {UNITS} Beside it p by randomisation: units are assigned "
-            "again under the plan's rule. Holm's adjustment within each family."
-        ),
-        run=run,
-    )
-]
+ANALYSES = [run]

@@ -14,12 +14,12 @@ import pandas as pd
 from analysis.data import Data
 from analysis.errors import SkippedError
 from analysis.frames import grouped
-from analysis.results import Analysis
+from analysis.results import analysis
 from analysis.tables import text
 from games.social_dilemma.base_games import PUBLISHED
 from games.social_dilemma.evolution import meta_game
 
-of_dilemmas = partial(Analysis, games=("social_dilemma",))
+of_dilemmas = partial(analysis, games=("social_dilemma",))
 REQUIRED_COLUMNS: Mapping[str, Sequence[str]] = {
     "matches": ["match", "game", "repetition", "config_base_game", "config_mechanism", "payoffs_*"]
 }

@@ -3,9 +3,9 @@
 from analysis.published.glee import effects, play, prediction, together
 from analysis.published.glee.together import pair_effects
 
-_ORDER = ("counts", "checks", "market", "effects", "players", "humans", "anchoring", "pairs", "same_model",
-             "meta_game", "rationality", "prediction")  # fmt: skip
-_BY_ID = {a.id: a for module in (effects, play, prediction, together) for a in module.ANALYSES}
-ANALYSES = [_BY_ID[f"glee.{name}"] for name in _ORDER]
+ANALYSES = [
+    play.counts, play.checks, effects.market, effects.effects, effects.players, effects.humans, play.anchoring,
+    together.pairs, together.same_model, together.meta_game, play.rationality, prediction.prediction,
+]  # fmt: skip
 
 __all__ = ["ANALYSES", "pair_effects"]
