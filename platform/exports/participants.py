@@ -199,7 +199,7 @@ class Participant:
         """Results of the checks, by the label of each; without those that were not reached or not asked."""
         results: dict[str, Any] = {}
         verdicts = list(self.enrolment.verdicts.all())
-        for check in self.reading.source.checks():
+        for check in self.reading.source.checks:
             of_check = (v for v in verdicts if v.check_name == check.name and check.stage in (None, v.stage))
             if (verdict := next(of_check, None)) is not None:
                 given = verdict.tries if check.name == "comprehension" else verdict.answered

@@ -120,8 +120,19 @@ class Imported:
         }
 
 
-def imported(name: str, play: Play, events: Sequence[Event], players: Mapping[Role, str], **about: Any) -> Imported:
-    """Return a play that repeats a published match; `about` is further fields.
+def imported(
+    name: str,
+    play: Play,
+    events: Sequence[Event],
+    players: Mapping[Role, str],
+    found: Callable[[Play], Iterable[Disagreement]] = lambda play: (),
+    **about: Any,
+) -> Imported:
+    """Return a play that repeats a published match.
+
+    Args:
+        found: yields what the record says otherwise.
+        about: further fields.
 
     Raises:
         UnreadableRecord: it is not over.
@@ -134,6 +145,7 @@ def imported(name: str, play: Play, events: Sequence[Event], players: Mapping[Ro
     numbers = (value for value in (*payoffs.values(), *metrics.values()) if isinstance(value, float))
     if not all(map(math.isfinite, numbers)):
         raise OverflowError("the amounts are too large to compute with")
+    about["disagreements"] = tuple(found(play))
     return Imported(name, play.game.key, config, players, payoffs, metrics, events, **about)
 
 

@@ -229,7 +229,8 @@ class _Checks:
         if [(v["number"], v["sha256"]) for v in frozen] != [(v["number"], v["sha256"]) for v in self.listed.versions]:
             yield f"{versions.FILE}: the versions are not those of the manifest."
         for version in frozen:
-            yield from (f"{versions.FILE}: {problem}." for problem in versions.problems(version))
+            if problem := versions.problem(version):
+                yield f"{versions.FILE}: {problem}."
             name = versions.plan_file(version["number"])
             plan = (self.folder / name).read_text("utf-8") if name in self.present else None
             if plan is not None and (problem := versions.yaml_problem(version, plan)):

@@ -10,7 +10,7 @@ import ast
 import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -105,8 +105,7 @@ def _imported(name: str, environment: str, run: Mapping[str, Any]) -> Imported:
     if labels and len(labels) != len(roles):
         raise ValueError(f"it has {len(labels)} players and {len(roles)} choices")
     players = dict(zip(roles, labels or ["unknown"] * len(roles), strict=True))
-    match = imported(name, play, events, players, environment=environment)
-    return replace(match, disagreements=tuple(_disagreements(play, result)))
+    return imported(name, play, events, players, partial(_disagreements, result), environment=environment)
 
 
 def _number(value: Any) -> float | None:
@@ -114,7 +113,7 @@ def _number(value: Any) -> float | None:
     return None if value is None or math.isnan(value) else float(value)
 
 
-def _disagreements(play: Play, result: Mapping[str, Any]) -> Iterator[Disagreement]:
+def _disagreements(result: Mapping[str, Any], play: Play) -> Iterator[Disagreement]:
     """Yield the fouls, winners and payoffs that differ; the package prints no payoff for a foul."""
     rows = {row["role"]: row for row in play.records()}
     fouls = [bool(rows[role]["foul"]) for role in rows]

@@ -130,10 +130,7 @@ def _sort_key(name: str, names: Iterable[str]) -> tuple[int, str]:
 
 def normalised(value: float, game: str) -> float | None:
     """Return the value normalised to 0 at the equilibrium payoff and 1 at full cooperation; None without references."""
-    if game not in REFERENCES:
-        return None
-    reference = REFERENCES[game]
-    return (value - reference.nash) / (reference.cooperative - reference.nash)
+    return REFERENCES[game].normalised(value) if game in REFERENCES else None
 
 
 def mean_and_se(values: Sequence[float]) -> dict[str, Any]:

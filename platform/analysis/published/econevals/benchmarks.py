@@ -187,19 +187,8 @@ def learning(data: Data, options: Options) -> Result:
     for (level, agent), subset in grouped(rows[rows["match"].isin(values)], *KEYS):
         grid = padded([values[match] for match in subset["match"]], int(subset["config_periods"].max()))
         low, high = _band(grid, subset["instance"].tolist(), options)
-        curves.append(
-            pd.DataFrame(
-                {
-                    "level": level,
-                    "agent": agent,
-                    "period": range(1, grid.shape[1] + 1),
-                    "estimate": grid.mean(axis=0),
-                    "low": low,
-                    "high": high,
-                    "n": len(grid),
-                }
-            )
-        )
+        curves.append(pd.DataFrame({"period": range(1, grid.shape[1] + 1), "estimate": grid.mean(axis=0), "low": low,
+                                    "high": high, "level": level, "agent": agent, "n": len(grid)}))  # fmt: skip
         first = mean([value for path in grid if (value := first_near_best(path)) is not None], level=options.level)
         area = mean(grid.mean(axis=1).tolist(), level=options.level)
         speeds.append({"level": level, "agent": agent, "se": area["se"], "n": len(grid),
