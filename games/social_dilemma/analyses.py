@@ -93,7 +93,7 @@ def tournament(game: Any, matches: Sequence[Mapping[str, Any]], *, draws: int = 
         path = np.array([shares for shares, _fitness in steps])
         score = float(steps[-1][0] @ steps[-1][1])
         if (reference := game.base.reference) is not None:
-            score = (score - reference.nash) / (reference.cooperative - reference.nash)
+            score = reference.normalised(score)
     return Tournament(
         types=types,
         matches=len(matches),
@@ -175,11 +175,7 @@ def scores(outcomes: Sequence[tuple[Any, Tournament]]) -> dict[str, list[float]]
     rated = [(game.base.reference, outcome) for game, outcome in outcomes if game.base.reference is not None]
     agents = set.intersection(*(set(outcome.types) for _reference, outcome in rated)) if rated else set()
     by_agent = {
-        agent: [
-            (outcome.mean_payoff[agent] - reference.nash) / (reference.cooperative - reference.nash)
-            for reference, outcome in rated
-        ]
-        for agent in agents
+        agent: [reference.normalised(outcome.mean_payoff[agent]) for reference, outcome in rated] for agent in agents
     }
     return dict(sorted(by_agent.items(), key=lambda item: (-fmean(item[1]), item[0])))
 

@@ -35,6 +35,10 @@ class Reference:
     nash: float
     cooperative: float
 
+    def normalised(self, points: float) -> float:
+        """Return 0 for the points in equilibrium, 1 for those if all cooperate."""
+        return (points - self.nash) / (self.cooperative - self.nash)
+
 
 @dataclass(frozen=True)
 class BaseGame:

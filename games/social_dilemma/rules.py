@@ -260,9 +260,7 @@ class SocialDilemma(SocialDilemmaCore):
         return self.Results(
             rounds_played=len(state.rounds),
             mean_payoff=mean_payoff,
-            normalised_score=None
-            if reference is None
-            else (mean_payoff - reference.nash) / (reference.cooperative - reference.nash),
+            normalised_score=None if reference is None else reference.normalised(mean_payoff),
             cooperation_rate=_share([self.cooperated(role, action) for role, action in actions]),
             coop_after_coop=_share([own for own, partners in reactions if partners]),
             coop_after_other=_share([own for own, partners in reactions if not partners]),

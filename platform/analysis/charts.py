@@ -46,6 +46,8 @@ ROUNDING_ERROR = 1e-9
 """Differences this small are rounding errors and are drawn as zero."""
 MAX_POINTS = 2000
 """Maximum number of points in a scatter plot; more are thinned out evenly, as the alt text then says."""
+MOST_BESIDE = 2
+"""Maximum number of panels side by side."""
 MAX_MARKED = 40
 """Maximum number of points marked on a line."""
 MAX_TICKS = 12
@@ -72,8 +74,16 @@ class Figure:
     alt: str
 
     def svg(self) -> str:
-        """Return the figure as SVG, with a title and a description for screen readers."""
-        return rendered_svg(self)
+        """Return the figure as SVG, with one role, title and description for screen readers.
+
+        The renderer gives every mark a role of its own.
+        """
+        import vl_convert
+
+        svg = vl_convert.vegalite_to_svg(dict(self.spec)).translate(_CONTROL)
+        head, rest = _TAG.sub(lambda tag: _ROLES.sub("", tag[0]), svg).split(">", 1)
+        tagged = f'{head} role="img"><title>{escape(self.title)}</title><desc>{escape(self.alt)}</desc>'
+        return fitted(tagged + rest)
 
     def _repr_html_(self) -> str:
         return self.svg()
@@ -115,7 +125,7 @@ class _Plot:
             chart, players=[named(name) for name in chart.players], titles=_each(chart.titles, named),
             order={channel: [named(name) for name in order] for channel, order in chart.order.items()},
         )  # fmt: skip
-        self.names = {channel: getattr(chart, channel) for channel in ("x", "y", "colour", "facet", "size", "label")}
+        self.names = {channel: getattr(chart, channel) for channel in ("x", "y", "colour", "facet", "size")}
         self.names[self.kind.value] = self.value = self.names[self.kind.value] or self.kind.default
         self.title = named(chart.title or table.title)
         rows = [_each(row, named) for row in (table.records if chart.rows is None else _rows(chart.rows))]
@@ -241,7 +251,7 @@ class _Plot:
         description, layers = self.alt_text(), kind.layers(self)
         of_categories = "y" in kind.groups and chart.mark != "heat_map"
         same_labels = chart.mark == "dots" and self._every_panel_has_every_label()
-        columns = chart.columns
+        columns = MOST_BESIDE
         if of_categories and not same_labels and max(map(len, self.labels), default=0) > LONG_LABEL:
             columns = 1
         columns = min(columns, len(self.panels)) if self.panels else 1
@@ -432,19 +442,14 @@ def _outlines(plot: _Plot) -> Iterator[Row]:
 
 
 def _scatter(plot: _Plot) -> list[Any]:
-    """Points, thinned out evenly beyond 2,000; they may have areas by size, a text beside each, and dashed lines."""
-    label, size = plot.names["label"], plot.names["size"]
+    """Points, thinned out evenly beyond 2,000; they may have areas by size, and dashed lines."""
     plot.rows = plot.rows[:: plot.thinning()]
     x, y = plot.axis("x"), plot.axis("y")
-    points = alt.Chart().mark_point(filled=True, size=55, opacity=1 if label else 0.65).encode(x=x, y=y)
-    if size:
+    points = alt.Chart().mark_point(filled=True, size=55, opacity=0.65).encode(x=x, y=y)
+    if size := plot.names["size"]:
         heading = plot.heading("size") or size
         points = points.encode(size=alt.Size(_key(size), type="quantitative", title=heading))
-    layers = [*_paths(plot), plot.styled(points, "color", "shape")]
-    if label:
-        beside = alt.Chart().mark_text(align="left", dx=7, fontSize=11, color=INK)
-        layers.append(beside.encode(x=x, y=y, text=_key(label) + ":N"))
-    return layers
+    return [*_paths(plot), plot.styled(points, "color", "shape")]
 
 
 def _paths(plot: _Plot) -> Iterator[Any]:
@@ -584,17 +589,6 @@ def figure_from_chart(
     if values is not None:
         spec["data"] = {"values": list(values)}
     return Figure(name, title, spec, alt_text)
-
-
-def rendered_svg(figure: Figure) -> str:
-    """Return the figure as SVG with one role, title and description instead of the renderer's role for every mark."""
-    import vl_convert
-
-    svg = vl_convert.vegalite_to_svg(dict(figure.spec)).translate(_CONTROL)
-    plain_svg = _TAG.sub(lambda tag: _ROLES.sub("", tag[0]), svg)
-    head, rest = plain_svg.split(">", 1)
-    tagged = f'{head} role="img"><title>{escape(figure.title)}</title><desc>{escape(figure.alt)}</desc>'
-    return fitted(tagged + rest)
 
 
 def png(svg: str) -> bytes:

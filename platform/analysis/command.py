@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -31,15 +32,15 @@ def add_arguments(parser: ArgumentParser) -> None:
     )
     parser.add_argument("--system", default="", help="run only the analyses of one system, such as glee")
     parser.add_argument(
-        "--seed", type=_non_negative_int, default=defaults.seed, help="random seed (default: %(default)s)"
+        "--seed", type=partial(_at_least, 0), default=defaults.seed, help="random seed (default: %(default)s)"
     )
     parser.add_argument(
         "--level", type=_level, default=defaults.level, help="confidence level of intervals (default: %(default)s)"
     )
     parser.add_argument(
-        "--draws", type=_positive_int, default=defaults.draws, help="bootstrap draws (default: %(default)s)"
+        "--draws", type=partial(_at_least, 1), default=defaults.draws, help="bootstrap draws (default: %(default)s)"
     )
-    parser.add_argument("--min-group", type=_non_negative_int, default=defaults.min_group, metavar="N",
+    parser.add_argument("--min-group", type=partial(_at_least, 0), default=defaults.min_group, metavar="N",
                         help="hide answers and times of groups with fewer people (default: %(default)s)")  # fmt: skip
     parser.add_argument("--replace", action="store_true", help="replace the output of an earlier analysis in DIR")
     parser.add_argument("--allow-modified", action="store_true",
@@ -47,30 +48,22 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--list", action="store_true", help="list the analyses and exit")
 
 
-def _non_negative_int(text: str) -> int:
+def _at_least(least: int, text: str) -> int:
     try:
-        value = int(text)
+        if (value := int(text)) >= least:
+            return value
     except ValueError:
-        value = -1
-    if value < 0:
-        raise ArgumentTypeError(f"{text} is not a whole number of at least 0")
-    return value
-
-
-def _positive_int(text: str) -> int:
-    if (value := _non_negative_int(text)) < 1:
-        raise ArgumentTypeError(f"{text} is not a whole number of at least 1")
-    return value
+        pass
+    raise ArgumentTypeError(f"{text} is not a whole number of at least {least}")
 
 
 def _level(text: str) -> float:
     try:
-        value = float(text)
+        if 0 < (value := float(text)) < 1:
+            return value
     except ValueError:
-        value = 0.0
-    if not 0 < value < 1:
-        raise ArgumentTypeError(f"{text} is not a number between 0 and 1, such as .95")
-    return value
+        pass
+    raise ArgumentTypeError(f"{text} is not a number between 0 and 1, such as .95")
 
 
 def run(arguments: Namespace, out: Callable[[str], object], error: Callable[[str], object]) -> int:

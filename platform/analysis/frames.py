@@ -68,16 +68,16 @@ class Unit:
         return self.players.get(factor) or self.headings.get(factor) or label(factor)
 
     @property
-    def people(self) -> list[str]:
-        """The columns with the persons of the match."""
-        return [name for name in map(str, self.frame.columns) if name.startswith(PERSON)]
-
-    @property
     def factors(self) -> list[str]:
         """The plan's factors, parameters and players that vary, without players whom the factors determine."""
         factors = [name for name in self.config if name.startswith(FACTOR)]
         free = [name for name in self.players if not is_fixed_by(self.frame, name, factors)]
         return [name for name in (*self.config, *free) if self.frame[name].nunique(dropna=False) > 1]
+
+
+def people_in(frame: pd.DataFrame) -> list[str]:
+    """Return the columns with the persons of the match."""
+    return [name for name in map(str, frame.columns) if name.startswith(PERSON)]
 
 
 def roles_by_kind(data: Data) -> dict[str, list[str]]:

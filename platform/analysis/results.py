@@ -82,6 +82,13 @@ class Analysis:
         return self.id.split(".")[0]
 
 
+def analysis(
+    id: str, title: str, question: str, method: str, **about: Any
+) -> Callable[[Callable[[Data, Options], Result]], Analysis]:
+    """Return the decorator that makes a function the analysis described here; see `Analysis`."""
+    return lambda run: Analysis(id, title, question, method, run, **about)
+
+
 @dataclass(frozen=True)
 class Outcome:
     """The outcome of running an analysis: "done", "skipped" with a reason, or "failed" with the error's location."""

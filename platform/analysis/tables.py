@@ -98,8 +98,8 @@ class Chart:
     """How a table is drawn. Channels name columns, whose labels, units and formats are those of the axes.
 
     Attributes:
-        x, y, colour, facet, size, label: columns; by default, the mark's own (such as `estimate`) or none. Of a heat
-            map, `colour` is the value; each facet is a panel; labels stand beside points.
+        x, y, colour, facet, size: columns; by default, the mark's own (such as `estimate`) or none. Of a heat map,
+            `colour` is the value; each facet is a panel.
         low, high: the columns with the ends of intervals, drawn where rows have them.
         se: the column with standard errors, if intervals of one standard error are drawn instead.
         rows: the rows to draw, mappings or a frame, which may have more columns; by default, the table's.
@@ -115,7 +115,6 @@ class Chart:
         stacked: whether bars are stacked by colour.
         centre: middle of a heat map's scale from blue to orange; without it, the scale is viridis.
         bins: number of bars of a histogram.
-        columns: number of panels side by side.
         same_scale: whether all panels have the same x axis; by default, those of bars and lines.
     """
 
@@ -125,7 +124,6 @@ class Chart:
     colour: str = ""
     facet: str = ""
     size: str = ""
-    label: str = ""
     low: str = "low"
     high: str = "high"
     se: str = ""
@@ -147,7 +145,6 @@ class Chart:
     stacked: bool = False
     centre: float | None = None
     bins: int = 20
-    columns: int = 2
     same_scale: bool | None = None
 
 

@@ -173,7 +173,7 @@ def _write_about(
     for version in exported_versions:
         if (plan := versions.as_yaml(version)) is not None:
             target.write(versions.plan_file(version["number"]), plan)
-    if changes := reading.source.changes():
+    if changes := reading.source.changes:
         target.write(versions.CHANGES, json.dumps([versions.exported_change(c) for c in changes], indent=2) + "\n")
     return list(all_tables.values())
 
@@ -211,7 +211,7 @@ def _manifest(facts: DatasetFacts, formats: tuple[str, ...]) -> Manifest:
             for version in facts.versions
         ),
         formats=formats,
-        analysis_plan=versions.exported_analysis(source.analysis_plan()),
+        analysis_plan=versions.exported_analysis(source.analysis_plan),
         information=tuple(sorted({modes for version in facts.versions for modes in version.information})),
         include=("excluded",) if reading.excluded else (),
         times=None if reading.times == "exact" else reading.times,

@@ -74,15 +74,6 @@ class ParticipantFacts:
     began: bool = False
 
 
-@dataclass(frozen=True)
-class MatchFacts:
-    """Facts about one match: whether it has a result, its purpose, and who moved for others."""
-
-    finished: bool
-    purpose: str
-    moved_for_others: frozenset[str] = frozenset()
-
-
 def participant_reasons(participant: ParticipantFacts) -> frozenset[str]:
     """Return the reasons to exclude a participant's matches that lie in their own enrolment."""
     reasons = set()
@@ -101,19 +92,22 @@ def participant_reasons(participant: ParticipantFacts) -> frozenset[str]:
     return frozenset(reasons)
 
 
-def match_reasons(match: MatchFacts, *, purpose: str) -> frozenset[str]:
+def match_reasons(
+    *, finished: bool, purpose: str, of_study: str, moved_for_others: Iterable[str] = ()
+) -> frozenset[str]:
     """Return the reasons to exclude a match that lie in the match itself.
 
     Args:
-        purpose: of the study: the matches of a demonstration, or of simulated participants, count only in a study
-            that is nothing else and says so.
+        finished: whether it has a result.
+        of_study: the study's purpose: the matches of a demonstration, or of simulated participants, count only in a
+            study that is nothing else and says so.
     """
     reasons = set()
-    if not match.finished:
+    if not finished:
         reasons.add("match_not_finished")
-    if match.purpose == "pilot" or (match.purpose in ("demo", "simulated") and match.purpose != purpose):
-        reasons.add(match.purpose)
-    return substitution_reasons(match.moved_for_others) | reasons
+    if purpose == "pilot" or (purpose in ("demo", "simulated") and purpose != of_study):
+        reasons.add(purpose)
+    return substitution_reasons(moved_for_others) | reasons
 
 
 def substitution_reasons(movers: Iterable[str]) -> frozenset[str]:

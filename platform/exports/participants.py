@@ -199,7 +199,7 @@ class Participant:
         """Results of the checks, by the label of each; without those that were not reached or not asked."""
         results: dict[str, Any] = {}
         verdicts = list(self.enrolment.verdicts.all())
-        for check in self.reading.source.checks():
+        for check in self.reading.source.checks:
             of_check = (v for v in verdicts if v.check_name == check.name and check.stage in (None, v.stage))
             if (verdict := next(of_check, None)) is not None:
                 given = verdict.tries if check.name == "comprehension" else verdict.answered
@@ -501,8 +501,14 @@ class PlayedMatch:
         played_for_agents = frozenset(
             by for role, movers in self._moved_for.items() if self.seats[role].enrolment is None for by in movers
         )
-        facts = gate.MatchFacts(finished=self.finished, purpose=self.match.purpose, moved_for_others=played_for_agents)
-        reasons = set(gate.match_reasons(facts, purpose=self.reading.source.purpose))
+        reasons = set(
+            gate.match_reasons(
+                finished=self.finished,
+                purpose=self.match.purpose,
+                of_study=self.reading.source.purpose,
+                moved_for_others=played_for_agents,
+            )
+        )
         of_people = [self.reasons_of(person) for person in self.people]
         if of_people and all(of_people):
             reasons = reasons.union(*of_people)

@@ -18,7 +18,6 @@ from games.play import Play
 
 if TYPE_CHECKING:
     from analysis.data import Data
-    from analysis.results import Result
 
 T = TypeVar("T")
 FAULTY = (
@@ -121,8 +120,19 @@ class Imported:
         }
 
 
-def imported(name: str, play: Play, events: Sequence[Event], players: Mapping[Role, str], **about: Any) -> Imported:
-    """Return a play that repeats a published match; `about` is further fields.
+def imported(
+    name: str,
+    play: Play,
+    events: Sequence[Event],
+    players: Mapping[Role, str],
+    found: Callable[[Play], Iterable[Disagreement]] = lambda play: (),
+    **about: Any,
+) -> Imported:
+    """Return a play that repeats a published match.
+
+    Args:
+        found: yields what the record says otherwise.
+        about: further fields.
 
     Raises:
         UnreadableRecord: it is not over.
@@ -135,6 +145,7 @@ def imported(name: str, play: Play, events: Sequence[Event], players: Mapping[Ro
     numbers = (value for value in (*payoffs.values(), *metrics.values()) if isinstance(value, float))
     if not all(map(math.isfinite, numbers)):
         raise OverflowError("the amounts are too large to compute with")
+    about["disagreements"] = tuple(found(play))
     return Imported(name, play.game.key, config, players, payoffs, metrics, events, **about)
 
 
@@ -186,12 +197,16 @@ class Comparison:
 
 
 class Analysed(Protocol):
-    """The analyses of what was imported, game by game: call it for the result of one, or None if it was skipped."""
+    """The analyses of what was imported, game by game."""
 
     def data(self, game: str) -> Data | None:
         """Return the dataset of a game; None if no match of it was imported."""
 
-    def __call__(self, analysis: str, game: str) -> Result | None: ...
+    def rows(self, analysis: str, game: str, table: str) -> list[dict[str, Any]]:
+        """Return the rows of a result's table; none if the analysis was skipped."""
+
+    def number(self, analysis: str, game: str, name: str, key: str = "estimate") -> float | None:
+        """Return a number of a result; None if there is none, or the analysis was skipped."""
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,6 @@ from typing import Any
 
 from exports import documents, figure, metadata, versions
 from exports.alike import mask
-from exports.citing import citation
 from exports.metadata.facts import DatasetFacts
 from exports.models import Publication, lookup
 from exports.parquet import ENDING
@@ -75,5 +74,5 @@ def readme(facts: DatasetFacts) -> Iterator[bytes]:
         parquet={f"matches{ENDING}", f"decisions{ENDING}"} <= set(rows),
         any_csv=any(name.endswith(".csv") for name in rows),
         undecided=UNDECIDED,
-        citation=citation(facts.publication, facts.cutoff),
+        citation=facts.citation,
     )

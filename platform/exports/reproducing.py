@@ -7,6 +7,7 @@ import io
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from django.core.management import call_command
 
@@ -17,6 +18,7 @@ from analysis.options import Options
 from analysis.registry import get_analysis
 from analysis.results import Result
 from analysis.running import run_analysis
+from analysis.tables import records
 from exports.dataset import export
 from exports.importing import ImportResult, import_matches
 from exports.published import Comparison, System
@@ -53,7 +55,16 @@ class Analyses:
             self._data[game] = load(self._datasets[game])
         return self._data.get(game)
 
-    def __call__(self, analysis: str, game: str) -> Result | None:
+    def rows(self, analysis: str, game: str, table: str) -> list[dict[str, Any]]:
+        result = self._result(analysis, game)
+        return records(result.tables[table].frame) if result else []
+
+    def number(self, analysis: str, game: str, name: str, key: str = "estimate") -> float | None:
+        result = self._result(analysis, game)
+        value = (result.numbers if result else {}).get(name, {}).get(key)
+        return None if value is None else float(value)
+
+    def _result(self, analysis: str, game: str) -> Result | None:
         data, key = self.data(game), (analysis, game)
         if data is not None and key not in self._found:
             outcome = run_analysis(get_analysis(analysis), data, Options())

@@ -104,13 +104,15 @@ class StudySource:
             for v in self._versions
         ]
 
-    def changes(self) -> list[dict[str, Any]]:
-        """Return what was changed after the first launch without making a new version: {at, path, before, after}."""
+    @property
+    def changes(self) -> Sequence[Mapping[str, Any]]:
+        """What was changed after the first launch without making a new version: {at, path, before, after}."""
         changed = self.study.changes.exclude(before=None).order_by("pk")
         return [{"at": entry.at, "path": entry.path, "before": entry.before, "after": entry.after} for entry in changed]
 
+    @property
     def analysis_plan(self) -> dict[str, Any] | None:
-        """Return the planned analysis for the manifest; None if no hypothesis was ever planned."""
+        """The planned analysis for the manifest; None if no hypothesis was ever planned."""
         frozen = frozen_analysis(self.study)
         return None if frozen is None else frozen.as_data()
 
@@ -154,8 +156,9 @@ class StudySource:
                     "config": cell.config,
                 }
 
-    def steps(self) -> list[str]:
-        """Return the labels of the steps of the study's enrolments."""
+    @property
+    def steps(self) -> Sequence[str]:
+        """The labels of the steps of the study's enrolments."""
         return list(dict.fromkeys(label for version in self._versions for label in designs.labels_of(version)))
 
     @cached_property
@@ -167,12 +170,9 @@ class StudySource:
             for asked in designs.questions_of(version)
         }
 
-    def checks(self) -> list[Check]:
-        """Return the checks of understanding and attention, by stage if there are several of a name."""
-        return self._checks
-
     @cached_property
-    def _checks(self) -> list[Check]:
+    def checks(self) -> Sequence[Check]:
+        """The checks of understanding and attention, by stage if there are several of a name."""
         verdicts = Verdict.objects.filter(enrolment__placement__version__study=self.study)
         stages: dict[str, list[str | None]] = {"code_word": [], "quiz": []}
         for name, stage in sorted(verdicts.order_by().values_list("check_name", "stage").distinct()):
@@ -188,6 +188,10 @@ class CollectionSource:
     """A collection, played here or imported: one version, no participants."""
 
     demonstration = False
+    changes: Sequence[Mapping[str, Any]] = ()
+    analysis_plan: dict[str, Any] | None = None
+    steps: Sequence[str] = ()
+    checks: Sequence[Check] = ()
     conditions: Sequence[str] = ()
     questions: Mapping[tuple[str, str], designs.AskedQuestion] = {}
 
@@ -217,12 +221,6 @@ class CollectionSource:
         frozen = (parent.sha256, parent.content, parent.code_revision, parent.created_at)
         games = {parent.game: parent.content["rules_version"]}
         return [FrozenVersion(1, *frozen, games=games, agents=agents_in(parent))]
-
-    def changes(self) -> list[dict[str, Any]]:
-        return []
-
-    def analysis_plan(self) -> None:
-        return None
 
     @cached_property
     def factors(self) -> list[designs.FactorColumn]:
@@ -255,12 +253,6 @@ class CollectionSource:
     def _cells_before(self) -> list[int]:
         stages = self.collection.made_stages.order_by("number").values_list("configurations", flat=True)
         return [0, *accumulate(map(len, (self.collection.configurations, *stages)))]
-
-    def steps(self) -> list[str]:
-        return []
-
-    def checks(self) -> list[Check]:
-        return []
 
 
 Source = StudySource | CollectionSource

@@ -159,7 +159,7 @@ def excluded_call_rows(match: PlayedMatch) -> Iterator[Row]:
 
 
 def _steps(design: Design) -> Iterator[Column]:
-    for label in design.source.steps():
+    for label in design.source.steps:
         meaning = f"Time from showing the step “{label}” to its answer; empty if it was not answered."
         yield Column(label, "number", meaning, unit="seconds")
 
@@ -171,7 +171,7 @@ def _conditions(design: Design) -> Iterator[Column]:
 
 
 def _checks(design: Design) -> Iterator[Column]:
-    for check in design.source.checks():
+    for check in design.source.checks:
         name, label = check.name, check.label
         result = f"Result of the check “{label}”; empty if it was not reached or not asked."
         yield Column(f"{label}_passed", "boolean", result, values="true, false")

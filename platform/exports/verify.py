@@ -33,7 +33,6 @@ from games import registry
 from games.errors import GameError
 from games.interface import Event, Game
 
-_BLOCK = 1024 * 1024
 MIN_BYTES = 4 * 1024 * 1024
 """Below this many bytes of transcripts, starting processes would take longer than replaying."""
 MATCHES_AT_ONCE = 20
@@ -230,7 +229,8 @@ class _Checks:
         if [(v["number"], v["sha256"]) for v in frozen] != [(v["number"], v["sha256"]) for v in self.listed.versions]:
             yield f"{versions.FILE}: the versions are not those of the manifest."
         for version in frozen:
-            yield from (f"{versions.FILE}: {problem}." for problem in versions.problems(version))
+            if problem := versions.problem(version):
+                yield f"{versions.FILE}: {problem}."
             name = versions.plan_file(version["number"])
             plan = (self.folder / name).read_text("utf-8") if name in self.present else None
             if plan is not None and (problem := versions.yaml_problem(version, plan)):
@@ -558,8 +558,5 @@ def _records(path: Path) -> Iterator[list[str]]:
 
 def file_sha256(path: Path) -> str:
     """Return a file's SHA-256."""
-    digest = hashlib.sha256()
     with path.open("rb") as opened:
-        while block := opened.read(_BLOCK):
-            digest.update(block)
-    return digest.hexdigest()
+        return hashlib.file_digest(opened, "sha256").hexdigest()

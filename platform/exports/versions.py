@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from exports.alike import mask
@@ -66,11 +66,11 @@ def exported_analysis(plan: Mapping[str, Any] | None) -> dict[str, Any] | None:
     return {**plan, "frozen_at": cell(plan["frozen_at"]), **texts, "changes": changes}
 
 
-def problems(entry: Mapping[str, Any]) -> Iterator[str]:
-    """Return the problems of a version in versions.json that its hash reveals."""
+def problem(entry: Mapping[str, Any]) -> str:
+    """Return what is wrong with a version in versions.json, as its hash reveals; empty if nothing is."""
     expected_hash = entry["content_sha256"] if entry.get("replaced") else entry["sha256"]
-    if _hash_of(entry["content"]) != expected_hash:
-        yield f"the content of version {entry['number']} does not match its hash"
+    same = _hash_of(entry["content"]) == expected_hash
+    return "" if same else f"the content of version {entry['number']} does not match its hash"
 
 
 def yaml_problem(entry: Mapping[str, Any], text: str) -> str:

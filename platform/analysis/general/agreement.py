@@ -11,7 +11,7 @@ from analysis.data import Data
 from analysis.errors import SkippedError
 from analysis.frames import UNITS, share_of, shares, times_drawn, with_dependence
 from analysis.options import Options
-from analysis.results import Analysis, Result
+from analysis.results import Result, analysis
 from analysis.tables import Chart, Table, count, number, share, text
 from analysis.toolbox.dependence import FEWEST_UNITS
 
@@ -24,8 +24,18 @@ LOG_RATIO = 100
 """Ratio of the largest to the smallest offer above which the axis is logarithmic."""
 
 
+def _applies(data: Data) -> str:
+    return "" if any(data.has("matches", name) for name in FLAGS) else "The game records no agreement or trade."
+
+
+@analysis(
+    "general.agreement", "Agreement", "When do players agree, and which offers are accepted?",
+    "Share of matches without agreement after each round (Kaplan–Meier; bootstrap over units once matches have "
+    "ended without agreement); share of offers accepted, by what the responder would get; Wilson intervals "
+    f"over independent units. {UNITS}",
+    columns={"matches": ["match"], "decisions": ["match", "role", "move_number"]}, applies=_applies,
+)  # fmt: skip
 def run(data: Data, options: Options) -> Result:
-    """Return the share of matches without agreement after each round, and acceptance rates by what was offered."""
     flag = next(name for name in FLAGS if data.has("matches", name))
     matches = data.table("matches", ["match", flag]).rename(columns={flag: "agreed"}).astype({"agreed": "float64"})
     if not matches["agreed"].notna().any():
@@ -149,22 +159,4 @@ def _by_offer(answers: pd.DataFrame, options: Options) -> pd.DataFrame:
     return pd.concat(rows, ignore_index=True)
 
 
-def _applies(data: Data) -> str:
-    return "" if any(data.has("matches", name) for name in FLAGS) else "The game records no agreement or trade."
-
-
-ANALYSES = [
-    Analysis(
-        id="general.agreement",
-        title="Agreement",
-        question="When do players agree, and which offers are accepted?",
-        method=(
-            "Share of matches without agreement after each round (Kaplan–Meier; bootstrap over units once matches have "
-            "ended without agreement); share of offers accepted, by what the responder would get; Wilson intervals "
-            f"over independent units. {UNITS}"
-        ),
-        columns={"matches": ["match"], "decisions": ["match", "role", "move_number"]},
-        applies=_applies,
-        run=run,
-    )
-]
+ANALYSES = [run]

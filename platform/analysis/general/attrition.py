@@ -14,7 +14,7 @@ from analysis.frames import at_level, ranks, shares_by_each, sorted_levels, with
 from analysis.general.people import STARTED_STAGES, factors, participants
 from analysis.options import Options
 from analysis.reasons import STAGES, WITHOUT_TREATMENT, reason
-from analysis.results import Analysis, Result
+from analysis.results import Result, analysis
 from analysis.tables import Chart, Table, count, number, numbers, share, text
 from analysis.toolbox import balance, effects
 
@@ -67,8 +67,15 @@ def _lost(data: Data) -> pd.DataFrame:
     return people.assign(lost=1.0 - people["in_dataset"].fillna(False).astype("float64"))
 
 
+@analysis(
+    "general.attrition", "Attrition", "Do some cells lose more people than others?",
+    "Share of people who are not analysed, of everybody randomised (placed in a cell) and of those who began; "
+    "Wilson intervals over independent units. For each factor, Fisher's exact test or a χ² test (a permutation "
+    "test if expected counts are small or people met), Cramér's V, and the largest difference with an interval "
+    "from leaving out one unit at a time.",
+    needs="people", columns={"participants": ["stage", "cell", "version", "role", "in_dataset"]},
+)  # fmt: skip
 def run(data: Data, options: Options) -> Result:
-    """Return the share of people not analysed, of everybody randomised and of those who began, by each factor."""
     people = _lost(data)
     parts: list[pd.DataFrame] = []
     tests: list[dict[str, Any]] = []
@@ -225,19 +232,4 @@ def _largest(groups: pd.DataFrame, options: Options) -> dict[str, Any]:
             "difference_low": term["low"], "difference_high": term["high"]}  # fmt: skip
 
 
-ANALYSES = [
-    Analysis(
-        id="general.attrition",
-        title="Attrition",
-        question="Do some cells lose more people than others?",
-        method=(
-            "Share of people who are not analysed, of everybody randomised (placed in a cell) and of those who began; "
-            "Wilson intervals over independent units. For each factor, Fisher's exact test or a χ² test (a permutation "
-            "test if expected counts are small or people met), Cramér's V, and the largest difference with an interval "
-            "from leaving out one unit at a time."
-        ),
-        needs="people",
-        columns={"participants": ["stage", "cell", "version", "role", "in_dataset"]},
-        run=run,
-    )
-]
+ANALYSES = [run]

@@ -13,7 +13,7 @@ from analysis.errors import SkippedError
 from analysis.frames import level_text, sorted_levels, with_holm
 from analysis.general.people import participants
 from analysis.options import Options
-from analysis.results import Analysis, Result
+from analysis.results import Result, analysis
 from analysis.tables import Chart, Table, count, number, text
 from analysis.toolbox import balance, smd
 
@@ -24,8 +24,15 @@ MAX_DOTS = 40
 CELL = ["dataset", "version", "cell"]
 
 
+@analysis(
+    "general.balance", "Balance of cells",
+    "Did the cells fill evenly, and were their participants comparable before the game?",
+    "Everybody randomised (placed in a cell): χ² goodness-of-fit test of arrivals against quotas; for each "
+    "question asked before the game, the largest standardised mean difference between two cells, with a χ² "
+    "test (choices) or a one-way F test (numbers); Holm-adjusted p-values.",
+    needs="people", columns={"participants": ["cell", "version"]},
+)  # fmt: skip
 def run(data: Data, options: Options) -> Result:
-    """Return arrivals compared with quotas, and answers given before the game, by cell."""
     people = participants(data, *(n for n in data.names("participants") if n.startswith(PRE_GAME)))
     tables: list[Table] = []
     numbers: dict[str, Any] = {}
@@ -149,18 +156,4 @@ def _anova(groups: Sequence[Sequence[float]]) -> dict[str, Any]:
     return {"test": "F", "statistic": float(test.statistic), "p": float(test.pvalue)}
 
 
-ANALYSES = [
-    Analysis(
-        id="general.balance",
-        title="Balance of cells",
-        question="Did the cells fill evenly, and were their participants comparable before the game?",
-        method=(
-            "Everybody randomised (placed in a cell): χ² goodness-of-fit test of arrivals against quotas; for each "
-            "question asked before the game, the largest standardised mean difference between two cells, with a χ² "
-            "test (choices) or a one-way F test (numbers); Holm-adjusted p-values."
-        ),
-        needs="people",
-        columns={"participants": ["cell", "version"]},
-        run=run,
-    )
-]
+ANALYSES = [run]

@@ -9,14 +9,19 @@ from analysis.errors import SkippedError
 from analysis.frames import at_level, shares_by_each
 from analysis.general.people import factors, participants
 from analysis.options import Options
-from analysis.results import Analysis, Result
+from analysis.results import Result, analysis
 from analysis.tables import Chart, Table, count, share, text
 
 MAX_BARS = 24
 
 
+@analysis(
+    "general.checks", "Attention checks", "Who passed the attention checks?",
+    "Pass rates among those who reached a check, with Wilson intervals over independent units: people who "
+    "met are one.",
+    needs="people", columns={"participants": ["cell", "role"]},
+)  # fmt: skip
 def run(data: Data, options: Options) -> Result:
-    """Return the pass rate of each check among those who reached it."""
     names = [n for n in data.names("participants") if n.startswith("check_") and n.endswith("_passed")]
     if not names:
         raise SkippedError("The study has no attention checks.")
@@ -45,15 +50,4 @@ def run(data: Data, options: Options) -> Result:
     return Result([table], numbers=numbers, n={"people": int(people[names].notna().any(axis=1).sum())})
 
 
-ANALYSES = [
-    Analysis(
-        id="general.checks",
-        title="Attention checks",
-        question="Who passed the attention checks?",
-        method="Pass rates among those who reached a check, with Wilson intervals over independent units: people who "
-        "met are one.",
-        needs="people",
-        columns={"participants": ["cell", "role"]},
-        run=run,
-    )
-]
+ANALYSES = [run]

@@ -16,7 +16,6 @@ from analysis.frames import (
     EXPLORATORY,
     FAR,
     GROUP,
-    PERSON,
     POSITION,
     UNITS,
     Unit,
@@ -24,6 +23,7 @@ from analysis.frames import (
     estimates,
     factors_and_levels,
     far,
+    people_in,
     sorted_levels,
     units,
     with_q,
@@ -32,7 +32,7 @@ from analysis.frames import (
 from analysis.general.attrition import Loss, losses
 from analysis.options import Options
 from analysis.reasons import without_treatment
-from analysis.results import Analysis, Result
+from analysis.results import Result, analysis
 from analysis.tables import Chart, Table, formatted, number, text
 from analysis.toolbox import lee_bounds
 from analysis.toolbox.effects import OF_TERM, Effects
@@ -63,8 +63,16 @@ class Found:
     warnings: list[str] = field(default_factory=list)
 
 
+@analysis(
+    "general.effects", "Effects of parameters and players", "What are the effects of the parameters and the players?",
+    "OLS of each outcome on the plan's factors, on parameters that vary otherwise, on the players and on the "
+    "position of the match, relative to the most frequent level; contrasts of crossed factors from a "
+    "regression with their interactions. Standard errors from leaving out one independent unit at a time "
+    f"(CR3), t with Bell and McCaffrey's degrees of freedom. {UNITS} P-values with q-values (Benjamini and "
+    "Hochberg).",
+    columns={"matches": ["match", "player_*"]},
+)  # fmt: skip
 def run(data: Data, options: Options) -> Result:
-    """Return OLS regressions of every outcome on all varying factors and parameters and on who played."""
     found = Found(options, data, losses(data, options))
     for unit in units(data):
         _effects(unit, found)
@@ -126,27 +134,35 @@ def _effects(unit: Unit, found: Found) -> None:
     pairs = [*_crossed(unit, [*references], found.warnings)]
     if POSITION in frame:
         references[POSITION] = sorted_levels(frame[POSITION])[0]
-    fits = _Fits(references, pairs, found.options)
-    everyone = _assigned(found.data, unit)
-    verified = without_unverified(found.data, frame)
+
+    def prepared(rows: pd.DataFrame) -> tuple[pd.DataFrame, Effects]:
+        return rows, Effects(rows, references, people_in(rows), "cluster", "replay", ["cell"], interactions=pairs,
+                             set_by=GROUP, seed=found.options.seed)  # fmt: skip
+
+    def fitted(rows: pd.DataFrame, effects: Effects, outcome: str) -> dict[str, Any]:
+        return effects.on(rows[outcome].to_numpy(dtype=float), bounds=unit.ranges[outcome], level=found.options.level)
+
+    main = prepared(frame)
+    others = {"without unverified matches": without_unverified(found.data, frame),
+              WITH_EXCLUDED: _assigned(found.data, unit)}  # fmt: skip
+    of_others = {check: prepared(rows) for check, rows in others.items() if rows is not None}
     for outcome, heading in unit.outcomes.items():
         if frame[outcome].nunique() < 2:
             continue
-        bounds = unit.ranges[outcome]
-        fit = fits.on(frame, outcome, bounds)
+        fit = fitted(*main, outcome)
         found.warnings += [f"{heading}: {remark}." for remark in fit["warnings"]]
         if fit["dropped"]:
             found.warnings.append(f"{heading}: dropped because of collinearity: {', '.join(fit['dropped'])}.")
         checks: list[tuple[str, list[dict[str, Any]]]] = [("wild cluster bootstrap", fit["robustness"])]
         checks += _other_models(unit, outcome, references, found.options)
-        is_far = far(frame[outcome]) if outcome not in unit.shares else frame[outcome].isna()
-        others = {
-            f"without {int(is_far.sum())} values beyond {FAR} interquartile ranges": frame[~is_far],
-            "without unverified matches": verified, WITH_EXCLUDED: everyone,
-        }  # fmt: skip
-        for check, rows in others.items():
-            if rows is not None and 0 < rows[outcome].notna().sum() != frame[outcome].notna().sum():
-                other = fits.on(rows, outcome, bounds)
+        known, is_far = int(frame[outcome].notna().sum()), far(frame[outcome])
+        samples = dict(of_others)
+        if outcome not in unit.shares and 0 < is_far.sum() < known:
+            without = f"without {int(is_far.sum())} values beyond {FAR} interquartile ranges"
+            samples = {without: prepared(frame[~is_far]), **of_others}
+        for check, (rows, effects) in samples.items():
+            if 0 < rows[outcome].notna().sum() != known:
+                other = fitted(rows, effects, outcome)
                 size = {key: other[key] for key in ("n", "clusters")}
                 checks.append((check, [term | size for term in other["terms"]]))
         lee = {f"{name}={level}": bounds_of for name, reference in references.items() if name in found.lost
@@ -158,9 +174,9 @@ def _effects(unit: Unit, found: Found) -> None:
                    **_named(term["term"], unit, references), **{key: term[key] for key in OF_TERM}}  # fmt: skip
             by_term[term["term"]] = row
             if (of_lee := lee.get(term["term"])) and found.lost[term["term"].partition("=")[0]].matters:
-                row |= {key: value for key, value in _lee_row(of_lee).items() if key in OF_LEE}
+                row |= {key: value for key, value in lee_row(of_lee).items() if key in OF_LEE}
             found.terms.append(row)
-        checks.append((BOUNDS, [{"term": name, **_lee_row(row)} for name, row in lee.items()]))
+        checks.append((BOUNDS, [{"term": name, **lee_row(row)} for name, row in lee.items()]))
         for check, rows_of in checks:
             for row in rows_of:
                 if (own := by_term.get(row["term"])) and row["term"] != "Intercept":
@@ -172,7 +188,7 @@ def _effects(unit: Unit, found: Found) -> None:
                                               "sign if those excluded after treatment are counted.")  # fmt: skip
         for pair in pairs:
             means = estimates(frame, pair, outcome, share=outcome in unit.shares, level=found.options.level,
-                              bounds=bounds).sort_values([*pair], kind="stable")  # fmt: skip
+                              bounds=unit.ranges[outcome]).sort_values([*pair], kind="stable")  # fmt: skip
             factors = " × ".join(map(unit.heading, pair))
             found.cells.append(means.rename(columns=dict(zip(pair, ("first", "second"), strict=True))).assign(
                 **about, factors=factors))  # fmt: skip
@@ -188,29 +204,6 @@ def _crossed(unit: Unit, factors: list[str], warnings: list[str]) -> Iterator[tu
             warnings.append(f"The interaction of {' and '.join(map(unit.heading, pair))} has too many contrasts.")
         else:
             yield pair
-
-
-@dataclass
-class _Fits:
-    """Regressions on the same factors, of several outcomes and sets of rows."""
-
-    references: Mapping[str, str]
-    pairs: list[tuple[str, str]]
-    options: Options
-    _prepared: dict[int, Effects] = field(default_factory=dict)
-    _frames: list[pd.DataFrame] = field(default_factory=list)
-
-    def on(self, frame: pd.DataFrame, outcome: str, bounds: tuple[float | None, float | None]) -> dict[str, Any]:
-        """Return the effects on an outcome; see `toolbox.effects`."""
-        if id(frame) not in self._prepared:
-            self._frames.append(frame)  # so that no other frame has its id
-            people = [name for name in map(str, frame.columns) if name.startswith(PERSON)]
-            self._prepared[id(frame)] = Effects(
-                frame, self.references, people, "cluster", "replay", ["cell"], interactions=self.pairs, set_by=GROUP,
-                seed=self.options.seed,
-            )  # fmt: skip
-        values = frame[outcome].to_numpy(dtype=float)
-        return self._prepared[id(frame)].on(values, bounds=bounds, level=self.options.level)
 
 
 def _named(term: str, unit: Unit, references: Mapping[str, str]) -> dict[str, str]:
@@ -281,7 +274,7 @@ def _by_participant(data: Data, unit: Unit, outcome: str) -> pd.Series:
     return rows.groupby("participant")[outcome].mean()
 
 
-def _lee_row(bounds: Mapping[str, Any]) -> dict[str, Any]:
+def lee_row(bounds: Mapping[str, Any]) -> dict[str, Any]:
     """Return Lee bounds as a row; what is between them is no estimate."""
     return {"estimate": None, "method": "Imbens–Manski", "low": bounds["ci_low"], "high": bounds["ci_high"],
             "n": bounds["n"], "clusters": bounds["clusters"], "lee_low": bounds["low"], "lee_high": bounds["high"],
@@ -289,19 +282,4 @@ def _lee_row(bounds: Mapping[str, Any]) -> dict[str, Any]:
             "trimmed": bounds["trimmed"], "note": bounds.get("note", "")}  # fmt: skip
 
 
-ANALYSES = [
-    Analysis(
-        id="general.effects",
-        title="Effects of parameters and players",
-        question="What are the effects of the parameters and the players?",
-        method=(
-            "OLS of each outcome on the plan's factors, on parameters that vary otherwise, on the players and on the "
-            "position of the match, relative to the most frequent level; contrasts of crossed factors from a "
-            "regression with their interactions. Standard errors from leaving out one independent unit at a time "
-            f"(CR3), t with Bell and McCaffrey's degrees of freedom. {UNITS} P-values with q-values (Benjamini and "
-            "Hochberg)."
-        ),
-        columns={"matches": ["match", "player_*"]},
-        run=run,
-    )
-]
+ANALYSES = [run]

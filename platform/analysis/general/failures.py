@@ -10,15 +10,20 @@ from analysis.data import Data
 from analysis.errors import SkippedError
 from analysis.frames import UNITS, shares, with_dependence
 from analysis.options import Options
-from analysis.results import Analysis, Result
+from analysis.results import Result, analysis
 from analysis.tables import Chart, Table, count, share, text
 
 COLUMNS = ("match", "role", "answering", "model", "error", "fault", "refused", "try_number", "rung")
 OF_CALLS, OF_ANSWERS, OF_TURNS = "of calls", "of answers", "of turns"
 
 
+@analysis(
+    "general.failures", "Failures of language models",
+    "How often do models fail, refuse, or answer with an illegal move?",
+    f"Shares of calls, answers and turns by model, with Wilson intervals over independent units. {UNITS}",
+    needs="agents", columns={"llm_calls": ["match", "model"]},
+)  # fmt: skip
 def run(data: Data, options: Options) -> Result:
-    """Return the failure rates of each model, with intervals over independent units."""
     calls = data.table("llm_calls", [name for name in COLUMNS if data.has("llm_calls", name)])
     if not len(calls):
         raise SkippedError("No language model was called.")
@@ -63,14 +68,4 @@ def _failures(calls: pd.DataFrame) -> Iterator[tuple[str, str, pd.DataFrame]]:
                 yield what, OF_TURNS, (turns[name].max() > first).rename("flag").reset_index()
 
 
-ANALYSES = [
-    Analysis(
-        id="general.failures",
-        title="Failures of language models",
-        question="How often do models fail, refuse, or answer with an illegal move?",
-        method=f"Shares of calls, answers and turns by model, with Wilson intervals over independent units. {UNITS}",
-        needs="agents",
-        columns={"llm_calls": ["match", "model"]},
-        run=run,
-    )
-]
+ANALYSES = [run]

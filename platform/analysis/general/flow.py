@@ -10,7 +10,7 @@ from analysis.data import Data
 from analysis.errors import SkippedError
 from analysis.options import Options
 from analysis.reasons import STAGES, reason
-from analysis.results import Analysis, Result
+from analysis.results import Result, analysis
 from analysis.tables import Table, count, share, text
 from analysis.toolbox import proportion
 from games import tokens
@@ -23,8 +23,11 @@ BOX, MARGIN, TOP_LINE = 46, 12, 15
 """Height of a stage's box, and margins of the lines beside it."""
 
 
+@analysis(
+    "general.flow", "Flow", "How many participants reached each stage, and why did the others leave?",
+    "Counts from the dataset's manifest; shares with Wilson intervals.",
+)  # fmt: skip
 def run(data: Data, options: Options) -> Result:
-    """Return the stages with reasons for leaving, for people, or for matches if only agents played."""
     from analysis.charts import unvalidated
 
     flow = data.flow_counts
@@ -117,12 +120,4 @@ def _figure(stages: list[tuple[str, int, dict[str, int]]]) -> Figure:
     )  # fmt: skip
 
 
-ANALYSES = [
-    Analysis(
-        id="general.flow",
-        title="Flow",
-        question="How many participants reached each stage, and why did the others leave?",
-        method="Counts from the dataset's manifest; shares with Wilson intervals.",
-        run=run,
-    )
-]
+ANALYSES = [run]

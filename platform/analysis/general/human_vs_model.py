@@ -13,15 +13,22 @@ from analysis.data import HUMAN, Data, label
 from analysis.errors import SkippedError
 from analysis.frames import EXPLORATORY, UNITS, Unit, estimates, matches, roles_by_kind, seats, with_holm, with_q
 from analysis.options import Options
-from analysis.results import Analysis, Result
+from analysis.results import Result, analysis
 from analysis.tables import Chart, Table, count, number, text
 from analysis.toolbox.effects import within
 
 MODELS = "all models"
 
 
+@analysis(
+    "general.human_vs_model", "People and models in the same situation",
+    "Do people and models differ in the same configuration and role, against the same opponents?",
+    "OLS of each outcome on a human dummy and stratum dummies (configuration, role, opponents), for strata in "
+    "which both people and models played; standard errors from leaving out one independent unit at a time "
+    f"(CR3). {UNITS}",
+    needs="both", columns={"matches": ["match", "player_*"]},
+)  # fmt: skip
 def run(data: Data, options: Options) -> Result:
-    """Return the differences between people and models within the strata in which both played."""
     rows: list[dict[str, Any]] = []
     means: list[pd.DataFrame] = []
     strata, people = 0, 0
@@ -118,18 +125,4 @@ def _difference(
     }  # fmt: skip
 
 
-ANALYSES = [
-    Analysis(
-        id="general.human_vs_model",
-        title="People and models in the same situation",
-        question="Do people and models differ in the same configuration and role, against the same opponents?",
-        method=(
-            "OLS of each outcome on a human dummy and stratum dummies (configuration, role, opponents), for strata in "
-            "which both people and models played; standard errors from leaving out one independent unit at a time "
-            f"(CR3). {UNITS}"
-        ),
-        needs="both",
-        columns={"matches": ["match", "player_*"]},
-        run=run,
-    )
-]
+ANALYSES = [run]

@@ -11,7 +11,7 @@ from analysis.data import Data
 from analysis.errors import SkippedError
 from analysis.frames import estimates, players_of, with_dependence
 from analysis.options import Options
-from analysis.results import Analysis, Result
+from analysis.results import Result, analysis
 from analysis.tables import Chart, Table, count, number, share, text
 from analysis.toolbox.bradley_terry import PENALISED, SEAT_EFFECT, bradley_terry, enough_of_each
 from games import registry
@@ -20,8 +20,22 @@ from games.errors import UnknownGame
 ALL_CONFIGURATIONS = "all configurations"
 
 
+def _applies(data: Data) -> str:
+    measure = _measure(data)
+    if not measure:
+        return "The game does not rate its players."
+    return "" if data.has("seats", measure) else f"The table seats has no column {measure}."
+
+
+@analysis(
+    "general.leaderboard", "Leaderboard of agents", "Which agents are stronger, and how certain is their order?",
+    "Bradley–Terry strengths from all pairs of a match's seats, by maximum likelihood, with effects of seats "
+    "in each configuration; intervals from leaving out one independent unit at a time (jackknife, t), those of "
+    "ranks by bootstrap over units, which keep matches with one seed together. Direct comparisons: Wilson's "
+    "interval with n divided by the design effect.",
+    needs="agents", columns={"matches": ["match", "player_*"], "seats": ["match", "role"]}, applies=_applies,
+)  # fmt: skip
 def run(data: Data, options: Options) -> Result:
-    """Return strengths with intervals and ranks, the effects of seats, and shares of direct comparisons won."""
     measure = _measure(data)
     seats = _seats(data, measure)
     matches = [
@@ -124,27 +138,4 @@ def _direct(seats: pd.DataFrame, players: list[str], options: Options) -> Table:
     )  # fmt: skip
 
 
-def _applies(data: Data) -> str:
-    measure = _measure(data)
-    if not measure:
-        return "The game does not rate its players."
-    return "" if data.has("seats", measure) else f"The table seats has no column {measure}."
-
-
-ANALYSES = [
-    Analysis(
-        id="general.leaderboard",
-        title="Leaderboard of agents",
-        question="Which agents are stronger, and how certain is their order?",
-        method=(
-            "Bradley–Terry strengths from all pairs of a match's seats, by maximum likelihood, with effects of seats "
-            "in each configuration; intervals from leaving out one independent unit at a time (jackknife, t), those of "
-            "ranks by bootstrap over units, which keep matches with one seed together. Direct comparisons: Wilson's "
-            "interval with n divided by the design effect."
-        ),
-        needs="agents",
-        columns={"matches": ["match", "player_*"], "seats": ["match", "role"]},
-        run=run,
-        applies=_applies,
-    )
-]  # fmt: skip
+ANALYSES = [run]

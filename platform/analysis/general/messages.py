@@ -8,15 +8,20 @@ from analysis.data import Data
 from analysis.errors import SkippedError
 from analysis.frames import UNITS, estimates, players_of, quantiles, shares, with_dependence
 from analysis.options import Options
-from analysis.results import Analysis, Result
+from analysis.results import Result, analysis
 from analysis.tables import Chart, Table, count, number, share, text
 
 QUANTILES = {"p10": 0.1, "q1": 0.25, "median": 0.5, "q3": 0.75, "p90": 0.9}
 DRAWN = ("Words per message", "Words per match")
 
 
+@analysis(
+    "general.messages", "Messages", "How much do players write, and which players stay silent?",
+    "Means (CR3) and quantiles per message and per match; in matches with messages, the share of silent "
+    f"seats, with Wilson intervals over independent units. {UNITS}",
+    columns={"messages": ["match", "role", "words", "characters"]},
+)  # fmt: skip
 def run(data: Data, options: Options) -> Result:
-    """Return words and characters per message and per match by player, and the share of silent seats."""
     messages = data.table("messages", ["match", "role", "words", "characters"])
     if not len(messages):
         raise SkippedError("The dataset has no messages.")
@@ -70,14 +75,4 @@ def _seats(data: Data, messages: pd.DataFrame) -> pd.DataFrame:
     return seats.assign(silent=(seats["sent"] == 0).astype("float64"))
 
 
-ANALYSES = [
-    Analysis(
-        id="general.messages",
-        title="Messages",
-        question="How much do players write, and which players stay silent?",
-        method="Means (CR3) and quantiles per message and per match; in matches with messages, the share of silent "
-        f"seats, with Wilson intervals over independent units. {UNITS}",
-        columns={"messages": ["match", "role", "words", "characters"]},
-        run=run,
-    )
-]
+ANALYSES = [run]

@@ -9,7 +9,7 @@ from analysis.data import Data
 from analysis.errors import SkippedError
 from analysis.frames import median_interval, quantiles, with_dependence
 from analysis.options import Options
-from analysis.results import Analysis, Result
+from analysis.results import Result, analysis
 from analysis.tables import Chart, Table, count, number, share, text
 from analysis.toolbox.dependence import FEWEST_UNITS
 from analysis.toolbox.resampling import bootstrap_ratio
@@ -19,8 +19,13 @@ TOKENS = ("input_tokens", "output_tokens", "cached_tokens")
 QUANTILES = {"q1": 0.25, "median": 0.5, "q3": 0.75, "p90": 0.9}
 
 
+@analysis(
+    "general.models", "Language models", "How many tokens and how much money and time did model calls take?",
+    "Totals by model; quantiles of the calls' durations in seconds; intervals by bootstrap over independent "
+    "units.",
+    needs="agents", columns={"llm_calls": ["match", "model"]},
+)  # fmt: skip
 def run(data: Data, options: Options) -> Result:
-    """Return calls, tokens, cost and times by model."""
     names = ["match", "model", "outcome", *TOKENS, "cost", *TIMES]
     calls = data.table("llm_calls", [name for name in names if data.has("llm_calls", name)])
     if not len(calls):
@@ -95,15 +100,4 @@ def _times(calls: pd.DataFrame, options: Options) -> pd.DataFrame:
     return pd.concat([pd.DataFrame(columns=["model", "what", "n", *QUANTILES]), *parts], ignore_index=True)
 
 
-ANALYSES = [
-    Analysis(
-        id="general.models",
-        title="Language models",
-        question="How many tokens and how much money and time did model calls take?",
-        method="Totals by model; quantiles of the calls' durations in seconds; intervals by bootstrap over independent "
-        "units.",
-        needs="agents",
-        columns={"llm_calls": ["match", "model"]},
-        run=run,
-    )
-]
+ANALYSES = [run]

@@ -13,7 +13,7 @@ from analysis.data import HUMAN, Data
 from analysis.errors import SkippedError
 from analysis.frames import EXPLORATORY, UNITS, Unit, estimates, level_text, sorted_levels, units, with_q
 from analysis.options import Options
-from analysis.results import Analysis, Result
+from analysis.results import Result, analysis
 from analysis.tables import Chart, Table, count, number, text
 from analysis.toolbox.effects import OF_TERM, Effects
 
@@ -32,8 +32,15 @@ class _Found:
     warnings: list[str] = field(default_factory=list)
 
 
+@analysis(
+    "general.order", "Position and order",
+    "Do outcomes depend on the position of a match, the order of arms, or the arm of the first match?",
+    "Means by position and order. OLS of each outcome on position, order and the match's own arm, and of "
+    "second matches on the first one's arm; standard errors from leaving out one independent unit at a time "
+    f"(CR3). {UNITS} {EXPLORATORY}",
+    needs="people", columns={"matches": ["match", "game", "participant_*"]},
+)  # fmt: skip
 def run(data: Data, options: Options) -> Result:
-    """Return outcomes by position and order, their effects, and those of the first match's arm on the second."""
     found = _Found()
     for unit in _placed(data, found.warnings):
         for outcome in unit.outcomes:
@@ -165,18 +172,4 @@ def _carried(frame: pd.DataFrame, outcome: str, unit: Unit, options: Options) ->
         yield {**term, "of": of, "n": fit["n"]}
 
 
-ANALYSES = [
-    Analysis(
-        id="general.order",
-        title="Position and order",
-        question="Do outcomes depend on the position of a match, the order of arms, or the arm of the first match?",
-        method=(
-            "Means by position and order. OLS of each outcome on position, order and the match's own arm, and of "
-            "second matches on the first one's arm; standard errors from leaving out one independent unit at a time "
-            f"(CR3). {UNITS} {EXPLORATORY}"
-        ),
-        needs="people",
-        columns={"matches": ["match", "game", "participant_*"]},
-        run=run,
-    )
-]
+ANALYSES = [run]

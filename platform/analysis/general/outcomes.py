@@ -26,7 +26,7 @@ from analysis.frames import (
     without_unverified,
 )
 from analysis.options import Options
-from analysis.results import Analysis, Result
+from analysis.results import Result, analysis
 from analysis.tables import Chart, Table, number, numbers, text
 from analysis.toolbox.dependence import FEWEST_ON_A_SIDE
 
@@ -45,8 +45,16 @@ COLUMNS = (
 )  # fmt: skip
 
 
+@analysis(
+    "general.outcomes", "Outcomes", "What were the outcomes in each cell, and by each parameter and player separately?",
+    f"Means, shares and medians of matches, with intervals over independent units. {UNITS} Means: standard "
+    "errors from leaving out one unit at a time (CR3), on the logit scale of the outcome's range. Shares: "
+    "Wilson's interval with n divided by the design "
+    f"effect. Medians: bootstrap over units (for more than {LARGE:,} values, from the share below). Missing "
+    "values are left out and counted.",
+    columns={"matches": ["match", "player_*"]},
+)  # fmt: skip
 def run(data: Data, options: Options) -> Result:
-    """Return means, medians and shares by cell and by each factor separately."""
     if not len(data.column("matches", "match")):
         raise SkippedError("The dataset has no matches.")
     tables: list[Table] = []
@@ -166,19 +174,4 @@ def _chart(unit: Unit, by: Sequence[str], cells: pd.DataFrame, factors: pd.DataF
                  rows=rows[["where", "outcome", "estimate", "low", "high", "n"]])  # fmt: skip
 
 
-ANALYSES = [
-    Analysis(
-        id="general.outcomes",
-        title="Outcomes",
-        question="What were the outcomes in each cell, and by each parameter and player separately?",
-        method=(
-            f"Means, shares and medians of matches, with intervals over independent units. {UNITS} Means: standard "
-            "errors from leaving out one unit at a time (CR3), on the logit scale of the outcome's range. Shares: "
-            "Wilson's interval with n divided by the design "
-            f"effect. Medians: bootstrap over units (for more than {LARGE:,} values, from the share below). Missing "
-            "values are left out and counted."
-        ),
-        columns={"matches": ["match", "player_*"]},
-        run=run,
-    )
-]
+ANALYSES = [run]

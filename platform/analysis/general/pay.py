@@ -11,7 +11,7 @@ from analysis.errors import SkippedError
 from analysis.frames import estimates, level_text
 from analysis.general.people import unit_of
 from analysis.options import Options
-from analysis.results import Analysis, Result
+from analysis.results import Result, analysis
 from analysis.tables import NUMBERS, Chart, Table, count, number, records, text
 from analysis.toolbox import pearson
 from analysis.toolbox.numbers import finite
@@ -21,8 +21,13 @@ NUMBER_NAMES = {**{key: title.lower() for key, title in MEASURES.items()}, "tota
 """Names of the measures in results.json, which never change."""
 
 
+@analysis(
+    "general.pay", "Pay", "What did people earn, and how closely does the bonus follow the payoff?",
+    "Means over participations, with standard errors from leaving out one independent unit at a time (CR3); "
+    "Pearson's correlation with Fisher's z interval for the number of units. People who met are one unit.",
+    needs="people", columns={"payments": ["participant", "reason", "amount", "currency"]},
+)  # fmt: skip
 def run(data: Data, options: Options) -> Result:
-    """Return base pay, bonus, total and hourly pay in each currency."""
     rows: list[dict[str, Any]] = []
     charts: list[Chart] = []
     numbers: dict[str, Any] = {}
@@ -97,15 +102,4 @@ def _announced(data: Data) -> float | None:
     return finite(data.column("cells", "announced_average").astype("float64").mean())
 
 
-ANALYSES = [
-    Analysis(
-        id="general.pay",
-        title="Pay",
-        question="What did people earn, and how closely does the bonus follow the payoff?",
-        method="Means over participations, with standard errors from leaving out one independent unit at a time (CR3); "
-        "Pearson's correlation with Fisher's z interval for the number of units. People who met are one unit.",
-        needs="people",
-        columns={"payments": ["participant", "reason", "amount", "currency"]},
-        run=run,
-    )
-]
+ANALYSES = [run]

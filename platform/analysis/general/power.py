@@ -12,7 +12,7 @@ from analysis.errors import DataError, SkippedError
 from analysis.frames import units
 from analysis.general.people import participants
 from analysis.options import Options
-from analysis.results import Analysis, Result
+from analysis.results import Result, analysis
 from analysis.tables import Chart, Table, count, number
 from analysis.toolbox import mde
 
@@ -20,8 +20,13 @@ SIZES = (0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0, 4.0)
 """Points of the curve, as multiples of the dataset's size."""
 
 
+@analysis(
+    "general.power", "Power", "Which differences can a study of this size detect?",
+    "Minimum detectable effect: the difference between two levels that a two-sided t test detects with 80 % "
+    "or 90 % power, given the standard deviation within cells and the intra-cluster correlation.",
+    columns={"matches": ["match", "player_*"]},
+)  # fmt: skip
 def run(data: Data, options: Options) -> Result:
-    """Return the minimum detectable effect on each outcome of every factor with two levels."""
     rows: list[dict[str, Any]] = []
     curve: list[dict[str, Any]] = []
     for unit in units(data):
@@ -126,16 +131,4 @@ def _rows_of(data: Data, stage: str, name: str) -> tuple[pd.DataFrame, list[str]
     raise DataError(f"The dataset has no outcome “{name}”.")
 
 
-ANALYSES = [
-    Analysis(
-        id="general.power",
-        title="Power",
-        question="Which differences can a study of this size detect?",
-        method=(
-            "Minimum detectable effect: the difference between two levels that a two-sided t test detects with 80 % "
-            "or 90 % power, given the standard deviation within cells and the intra-cluster correlation."
-        ),
-        columns={"matches": ["match", "player_*"]},
-        run=run,
-    )
-]
+ANALYSES = [run]

@@ -26,7 +26,7 @@ from analysis.frames import (
 from analysis.general.people import factors, participants
 from analysis.naming import BETWEEN
 from analysis.options import Options
-from analysis.results import Analysis, Result
+from analysis.results import Result, analysis
 from analysis.tables import Chart, Table, count, number, share, text
 from analysis.toolbox.effects import OF_TERM, Effects, within
 
@@ -39,7 +39,6 @@ MAX_ARMS = 8
 MOST_EFFECTS = 40
 OPEN, SEVERAL, CHOICE, NUMBER = "open text", "several options", "one option", "number"
 MEAN = "mean"
-EVERYBODY = "everybody"
 ASKED = text("asked", "Asked")
 QUESTION, OPTION = text("question", "Question"), text("option", "Answer")
 
@@ -71,8 +70,16 @@ class _Question:
         return names[1:] if self.kind == CHOICE and len(names) == 2 else names
 
 
+@analysis(
+    "general.questions", "Survey questions",
+    "What did people answer, do factors change their answers, and are answers related to outcomes?",
+    "Of everybody who answered: shares of answers and means of numbers by arm, with intervals over independent "
+    "units; effects of the factors between participants by OLS; correlations with outcomes within arms. "
+    "Standard errors from leaving out one unit at a time (CR3). Open text is only counted. "
+    + EXPLORATORY,
+    needs="people", columns={"participants": ["participant", "cell", "version", "survey_*"]},
+)  # fmt: skip
 def run(data: Data, options: Options) -> Result:
-    """Return the distribution of answers by arm, effects on them, and their association with outcomes."""
     names = [n for n in data.names("participants") if n.startswith((BEFORE, AFTER))]
     people = participants(data, *names)
     asked = [_question(data, people, name) for name in names if people[name].notna().any()]
@@ -267,19 +274,4 @@ def _outcomes(data: Data, people: pd.DataFrame) -> dict[str, tuple[str, pd.Serie
     }
 
 
-ANALYSES = [
-    Analysis(
-        id="general.questions",
-        title="Survey questions",
-        question="What did people answer, do factors change their answers, and are answers related to outcomes?",
-        method=(
-            "Of everybody who answered: shares of answers and means of numbers by arm, with intervals over independent "
-            "units; effects of the factors between participants by OLS; correlations with outcomes within arms. "
-            "Standard errors from leaving out one unit at a time (CR3). Open text is only counted. "
-            + EXPLORATORY
-        ),
-        needs="people",
-        columns={"participants": ["participant", "cell", "version", "survey_*"]},
-        run=run,
-    )
-]  # fmt: skip
+ANALYSES = [run]

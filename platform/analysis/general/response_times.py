@@ -11,7 +11,7 @@ from analysis.data import HUMAN, Data
 from analysis.errors import SkippedError
 from analysis.frames import EXPLORATORY, UNITS, level_text, median_interval, sorted_levels, with_dependence, with_q
 from analysis.options import Options
-from analysis.results import Analysis, Result
+from analysis.results import Result, analysis
 from analysis.tables import Chart, Table, number, text
 from analysis.toolbox import effects, survival
 
@@ -22,8 +22,14 @@ QUANTILES = {"p10": 0.1, "q1": 0.25, "median": 0.5, "q3": 0.75, "p90": 0.9}
 BY = {"role": "Role", "kind": "Kind of move", "round": "Round"}
 
 
+@analysis(
+    "general.response_times", "Response times", "How long do people take to answer?",
+    "Seconds from when the screen is shown to the answer: quartiles; OLS of log(seconds + 1) on round and kind "
+    "of move, with standard errors from leaving out one independent unit at a time (CR3); Kaplan–Meier curves "
+    f"in which unanswered turns are censored. {UNITS}",
+    needs="people", columns={"decisions": ["match", "role", "player", "seconds", "shown_at"]},
+)  # fmt: skip
 def run(data: Data, options: Options) -> Result:
-    """Return quartiles, a regression on round and kind of move, and the share of turns still unanswered over time."""
     turns = _turns(data)
     if not len(turns):
         raise SkippedError("No person's turns have recorded times.")
@@ -140,18 +146,4 @@ def _curves(data: Data, turns: pd.DataFrame, options: Options) -> pd.DataFrame:
     return pd.concat([curve for curve in curves if len(curve)] or curves, ignore_index=True)
 
 
-ANALYSES = [
-    Analysis(
-        id="general.response_times",
-        title="Response times",
-        question="How long do people take to answer?",
-        method=(
-            "Seconds from when the screen is shown to the answer: quartiles; OLS of log(seconds + 1) on round and kind "
-            "of move, with standard errors from leaving out one independent unit at a time (CR3); Kaplan–Meier curves "
-            f"in which unanswered turns are censored. {UNITS}"
-        ),
-        needs="people",
-        columns={"decisions": ["match", "role", "player", "seconds", "shown_at"]},
-        run=run,
-    )
-]
+ANALYSES = [run]

@@ -10,7 +10,7 @@ from analysis.data import OUTCOMES, Data
 from analysis.errors import SkippedError
 from analysis.frames import EXPLORATORY, UNITS, estimates, with_dependence, with_q
 from analysis.options import Options
-from analysis.results import Analysis, Result
+from analysis.results import Result, analysis
 from analysis.tables import Chart, Table, count, number, text
 from analysis.toolbox.effects import within
 
@@ -20,8 +20,13 @@ NOT_OUTCOMES = ("match", "row", "role", "dataset")
 MAX_ROUNDS = 120
 
 
+@analysis(
+    "general.rounds", "Rounds", "How do outcomes change over the rounds?",
+    "Means by round; slopes from OLS on round and match dummies; standard errors from leaving out one "
+    f"independent unit at a time (CR3). {UNITS} P-values with q-values (Benjamini and Hochberg).",
+    columns={"matches": ["match"]},
+)  # fmt: skip
 def run(data: Data, options: Options) -> Result:
-    """Return means by round with intervals over independent units, and slopes within matches."""
     rounds, table, outcomes = _rounds(data)
     if rounds is None:
         raise SkippedError("Neither rounds nor moves have numeric values for each round.")
@@ -83,16 +88,4 @@ def _slope(rounds: pd.DataFrame, name: str, level: float) -> dict[str, Any]:
     return within(*columns, level=level, exact=bool(rows["replay"].notna().all()))
 
 
-ANALYSES = [
-    Analysis(
-        id="general.rounds",
-        title="Rounds",
-        question="How do outcomes change over the rounds?",
-        method=(
-            "Means by round; slopes from OLS on round and match dummies; standard errors from leaving out one "
-            f"independent unit at a time (CR3). {UNITS} P-values with q-values (Benjamini and Hochberg)."
-        ),
-        columns={"matches": ["match"]},
-        run=run,
-    )
-]
+ANALYSES = [run]

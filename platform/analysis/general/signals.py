@@ -8,7 +8,7 @@ from analysis.data import Data
 from analysis.errors import SkippedError
 from analysis.frames import IN_SHORT, estimates, quantiles, units
 from analysis.options import Options
-from analysis.results import Analysis, Result
+from analysis.results import Result, analysis
 from analysis.tables import Chart, Table, count, number, text
 
 COUNTS = {
@@ -20,8 +20,14 @@ TOP_QUANTILE = 0.95
 QUANTILES = {"q1": 0.25, "median": 0.5, "q3": 0.75, "largest": 1.0}
 
 
+@analysis(
+    "general.signals", "Signals of inattention",
+    "What did participants' browsers report, and do outcomes depend on the least attentive participants?",
+    "Quartiles over people, by step; outcomes with and without the 5 % of people whose pages were most often "
+    "hidden, in the background or pasted into. This is a robustness check; no one is excluded.",
+    needs="people", columns={"signals": ["participant", "step"]},
+)  # fmt: skip
 def run(data: Data, options: Options) -> Result:
-    """Return quartiles of counts per step, and outcomes with and without the 5 % of people with the most signals."""
     names = [name for name in COUNTS if data.has("signals", name)]
     signals = data.table("signals", ["participant", "step", *names])
     if not len(signals) or not names:
@@ -86,17 +92,4 @@ def _robustness(data: Data, signals: pd.DataFrame, scored: list[str], options: O
     return pd.concat(parts)[["outcome", "key", "of", *IN_SHORT]] if parts else None
 
 
-ANALYSES = [
-    Analysis(
-        id="general.signals",
-        title="Signals of inattention",
-        question="What did participants' browsers report, and do outcomes depend on the least attentive participants?",
-        method=(
-            "Quartiles over people, by step; outcomes with and without the 5 % of people whose pages were most often "
-            "hidden, in the background or pasted into. This is a robustness check; no one is excluded."
-        ),
-        needs="people",
-        columns={"signals": ["participant", "step"]},
-        run=run,
-    )
-]
+ANALYSES = [run]

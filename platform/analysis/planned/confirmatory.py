@@ -11,13 +11,14 @@ import pandas as pd
 
 from analysis.data import Data
 from analysis.errors import SkippedError
-from analysis.frames import FAR, GROUP, PERSON, UNITS, far
+from analysis.frames import FAR, GROUP, UNITS, far, people_in
 from analysis.general.attrition import LOST_DIFFERENTLY, NO_DIFFERENCE, NOBODY_LOST, loss_test
+from analysis.general.effects import BOUNDS, lee_row
 from analysis.options import Options
 from analysis.planned.hypotheses import ASSIGNED, PRIMARY, AnalysisPlan, Hypothesis, plan_of
 from analysis.planned.samples import BLOCK, PEOPLE, UNIT, Sample, Y, sample_of
-from analysis.results import Analysis, Result
-from analysis.tables import NUMBERS, Chart, Column, Table, count, formatted, number, text
+from analysis.results import Result, analysis
+from analysis.tables import NUMBERS, Chart, Column, Table, count, number, text
 from analysis.toolbox import holm, lee_bounds
 from analysis.toolbox.effects import OF_TERM, Effects
 from analysis.toolbox.nonlinear import MOST_ANSWERS, logit_effects, ordered_logit
@@ -44,8 +45,14 @@ class Tested:
     checks: list[dict[str, Any]]
 
 
+@analysis(
+    ID, "Planned hypotheses", "What do the planned comparisons show?",
+    "OLS of each outcome on the planned contrast, the plan's other factors, the position of the match and the "
+    "earlier answers named in the plan. Standard errors from leaving out one independent unit at a time (CR3), "
+    f"t with Bell and McCaffrey's degrees of freedom. {UNITS} Beside it p by randomisation: units are assigned "
+    "again under the plan's rule. Holm's adjustment within each family.",
+)  # fmt: skip
 def run(data: Data, options: Options) -> Result:
-    """Return every planned comparison under its estimands, with what stands beside it."""
     plan = plan_of(data)
     if plan is None or not plan.hypotheses:
         raise SkippedError(NO_PLAN if plan is None else WITHDRAWN)
@@ -194,12 +201,11 @@ def contrast(hypothesis: Hypothesis) -> str:
 
 def _effects(sample: Sample, options: Options) -> Effects:
     """Return the regression: the contrast, the other factors, the position and the earlier answers."""
-    people = [name for name in map(str, sample.frame.columns) if name.startswith(PERSON)]
     names = [name.partition("=")[0] for name in sample.term.split(":")]
     pairs = [(names[0], names[1])] if len(names) == 2 else []
     assignment = {} if sample.undrawn else {"unit": UNIT, "block": BLOCK}
     return Effects(
-        sample.frame, sample.factors, people, "cluster", None, (), assignment, seed=options.seed,
+        sample.frame, sample.factors, people_in(sample.frame), "cluster", None, (), assignment, seed=options.seed,
         interactions=pairs, covariates=sample.covariates, set_by=GROUP,
     )  # fmt: skip
 
@@ -269,11 +275,7 @@ def _attrition(sample: Sample, options: Options) -> tuple[dict[str, Any] | None,
                         level=options.level)  # fmt: skip
     if bounds["low"] is None:
         return None, verdict, p
-    found = {"check": "Lee bounds", "estimate": None, "low": bounds["ci_low"], "high": bounds["ci_high"],
-            "n": bounds["n"], "clusters": bounds["clusters"], "method": "Imbens–Manski", "note": bounds.get("note", ""),
-            "lee_low": bounds["low"], "lee_high": bounds["high"],
-            "lee": f"{formatted(bounds['low'], 'number')} to {formatted(bounds['high'], 'number')}"}  # fmt: skip
-    return found, verdict, p
+    return {"check": BOUNDS, **lee_row(bounds)}, verdict, p
 
 
 def _arms(tested: Tested) -> Iterator[dict[str, Any]]:
@@ -314,17 +316,4 @@ def _warnings(tested: Tested, options: Options) -> Iterator[str]:
         yield f"{about}: the arms lost people differently; see the Lee bounds."
 
 
-ANALYSES = [
-    Analysis(
-        id=ID,
-        title="Planned hypotheses",
-        question="What do the planned comparisons show?",
-        method=(
-            "OLS of each outcome on the planned contrast, the plan's other factors, the position of the match and the "
-            "earlier answers named in the plan. Standard errors from leaving out one independent unit at a time (CR3), "
-            f"t with Bell and McCaffrey's degrees of freedom. {UNITS} Beside it p by randomisation: units are assigned "
-            "again under the plan's rule. Holm's adjustment within each family."
-        ),
-        run=run,
-    )
-]
+ANALYSES = [run]

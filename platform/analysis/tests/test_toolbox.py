@@ -14,8 +14,6 @@ from analysis import toolbox
 from analysis.frames import estimates
 from analysis.published import aucarena, coopeval, econarena, econevals, glee
 from analysis.toolbox.estimates import two_sided
-from games.duopoly.market import Market
-from games.duopoly.published import CURRENCIES
 
 VALUES, CLUSTERS = [1, 2, 3, 3, 5, 6, 8, 8], "aabbccdd"
 ROWS = [{"y": value, "c": cluster} for value, cluster in zip(VALUES, CLUSTERS, strict=True)]
@@ -86,14 +84,6 @@ def test_small_cases_of_the_specification(result, expected):
 )  # fmt: skip
 def test_small_cases_with_several_values(values, expected):
     near(values, *expected)
-
-
-@pytest.mark.parametrize("alpha", CURRENCIES)
-def test_reference_prices_agree_with_the_games_to_nine_digits(alpha):
-    market, published = Market(alpha, 2.0, 0.0, 1.0, 0.25, 100.0), econevals.duopoly(alpha)
-    assert market.nash_price == pytest.approx(published["nash"], abs=1e-9)
-    assert market.collusive_price == pytest.approx(published["collusive"], abs=1e-9)
-    assert market.monopoly_price == pytest.approx(published["monopoly"], abs=1e-9)
 
 
 def test_least_squares():

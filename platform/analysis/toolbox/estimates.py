@@ -26,11 +26,8 @@ def proportion(successes: int, n: int, *, level: float = LEVEL) -> Result:
     """Return a share with Wilson's interval (Wilson 1927)."""
     if n <= 0:
         return undefined("estimate low high", "no observations", n=n)
-    share, z = successes / n, NormalDist().inv_cdf((1 + level) / 2)
-    scale = 1 + z * z / n
-    centre = (share + z * z / (2 * n)) / scale
-    half_width = z * sqrt(share * (1 - share) / n + z * z / (4 * n * n)) / scale
-    return {"estimate": share, "low": max(0.0, centre - half_width), "high": min(1.0, centre + half_width), "n": n}
+    low, high = wilson(successes / n, n, NormalDist().inv_cdf((1 + level) / 2))
+    return {"estimate": successes / n, "low": float(low), "high": float(high), "n": n}
 
 
 def proportion_difference(k1: int, n1: int, k2: int, n2: int, *, level: float = LEVEL) -> Result:

@@ -9,7 +9,6 @@ from typing import Any
 
 from exports.published import UnreadableRecord
 from games.interface import Json
-from games.words import gettext as _
 
 LONGEST_KNOWN = 20
 """Number of rounds above which players did not know when the game would end (25 and 99 occur)."""
@@ -37,9 +36,7 @@ class Arguments:
         """Return a whole number."""
         number = self.number(key)
         if number != int(number):
-            raise UnreadableRecord(
-                _("config.json: {key} is {value}, which is not a whole number.").format(key=key, value=number)
-            )
+            raise UnreadableRecord(f"config.json: {key} is {number}, which is not a whole number.")
         return int(number)
 
     def boolean(self, key: str) -> bool:
@@ -47,9 +44,7 @@ class Arguments:
         value = self._value(key)
         boolean = _BOOLEANS.get(str(value).strip().lower())
         if boolean is None:
-            raise UnreadableRecord(
-                _("config.json: {key} is “{value}”, neither true nor false.").format(key=key, value=str(value)[:40])
-            )
+            raise UnreadableRecord(f"config.json: {key} is “{str(value)[:40]}”, neither true nor false.")
         return boolean
 
     def word(self, key: str) -> str:
@@ -68,16 +63,12 @@ class Arguments:
             return self.number(key)
         player_args = self.player_1 if player == 1 else self.player_2
         if "delta" not in player_args:
-            raise UnreadableRecord(
-                _("config.json: neither {key} in game_args nor delta in player_{player}_args.").format(
-                    key=key, player=player
-                )
-            )
+            raise UnreadableRecord(f"config.json: neither {key} in game_args nor delta in player_{player}_args.")
         return _number("delta", player_args["delta"])
 
     def _value(self, key: str) -> Json:
         if key not in self.game:
-            raise UnreadableRecord(_("config.json: game_args has no {key}.").format(key=key))
+            raise UnreadableRecord(f"config.json: game_args has no {key}.")
         return self.game[key]
 
 
@@ -89,9 +80,7 @@ def _number(key: str, value: Any) -> int | float:
         except ValueError:
             number = None
     if isinstance(number, bool) or not isinstance(number, int | float) or not -math.inf < number < math.inf:
-        raise UnreadableRecord(
-            _("config.json: {key} is “{value}”, which is not a number.").format(key=key, value=str(value)[:40])
-        )
+        raise UnreadableRecord(f"config.json: {key} is “{str(value)[:40]}”, which is not a number.")
     return number
 
 

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 
 from analysis import formulas
 from exports.published import UnreadableRecord
-from games.words import gettext as _
 
 EMPTY_SPELLINGS = frozenset({"", "None", "nan", "NaN"})
 """Spellings of an empty cell."""
@@ -51,8 +50,7 @@ class Row:
         except ValueError:
             amount = math.nan
         if not math.isfinite(amount):
-            message = _("{column} is “{cell}”, which is not a number")
-            raise self.problem(message.format(column=column, cell=_short(cell)))
+            raise self.problem(f"{column} is “{_short(cell)}”, which is not a number")
         return amount
 
     def words(self, column: str) -> str | None:
@@ -72,11 +70,7 @@ class Row:
         cell = self.cells.get(column, "")
         meaning = choices.get(cell.strip().lower())
         if meaning is None:
-            raise self.problem(
-                _("{column} is “{cell}”; expected one of {choices}").format(
-                    column=column, cell=_short(cell), choices=", ".join(choices)
-                )
-            )
+            raise self.problem(f"{column} is “{_short(cell)}”; expected one of {', '.join(choices)}")
         return meaning
 
     def check_round(self, expected: int) -> None:
@@ -87,14 +81,13 @@ class Row:
         """
         if self.amount("round") != expected:
             raise self.problem(
-                _("it belongs to round {round}, but round {expected} is due: rows are missing or out of order").format(
-                    round=_short(self.cells["round"]), expected=expected
-                )
+                f"it belongs to round {_short(self.cells['round'])}, but round {expected} is due: rows are missing or "
+                "out of order"
             )
 
     def problem(self, description: str) -> UnreadableRecord:
         """Return the error that names this row."""
-        return UnreadableRecord(_("game.csv, row {number}: {what}.").format(number=self.number, what=description))
+        return UnreadableRecord(f"game.csv, row {self.number}: {description}.")
 
 
 def rows(text: str, required_columns: Iterable[str], *, marked: bool, marked_within: bool) -> list[Row]:
@@ -106,15 +99,15 @@ def rows(text: str, required_columns: Iterable[str], *, marked: bool, marked_wit
     try:
         table = list(csv.reader(io.StringIO(text, newline="")))
     except csv.Error as error:
-        raise UnreadableRecord(_("game.csv is not a table: {error}.").format(error=error)) from None
+        raise UnreadableRecord(f"game.csv is not a table: {error}.") from None
     header = [name.strip().lower() for name in table[0]] if table else []
     if missing := [column for column in required_columns if column not in header]:
-        raise UnreadableRecord(_("game.csv has no column {columns}.").format(columns=", ".join(missing)))
+        raise UnreadableRecord(f"game.csv has no column {', '.join(missing)}.")
     game_rows = []
     for number, line in enumerate(table[1:], start=2):
         row = Row(number, dict(zip(header, line, strict=False)), marked, marked_within)
         if len(line) > len(header):
-            raise row.problem(_("it has more cells than there are columns"))
+            raise row.problem("it has more cells than there are columns")
         if any(cell.strip() for cell in line):
             game_rows.append(row)
     return game_rows

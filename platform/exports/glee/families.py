@@ -11,7 +11,6 @@ from exports.glee.cells import Row
 from exports.glee.published import ALICE, BOB, ROLES
 from exports.published import UnreadableRecord
 from games.interface import Json, MoveData, Role
-from games.words import gettext as _
 
 Moves = Sequence[tuple[Role, MoveData]]
 Config = Mapping[str, Json]
@@ -133,10 +132,8 @@ class Alternating(Adapter):
             number, answering = turn // 2 + 1, turn % 2 == 1
             row.check_round(number)
             if any(row.has(column) for column in self.offer) == answering:
-                due = _("an answer") if answering else _("an offer")
-                raise row.problem(
-                    _("{due} is due in round {round}, but this row is not one").format(due=due, round=number)
-                )
+                due = "an answer" if answering else "an offer"
+                raise row.problem(f"{due} is due in round {number}, but this row is not one")
             message = row.words("message")
             move: dict[str, Json]
             if answering:
@@ -176,15 +173,13 @@ class Persuasion(Adapter):
         qualities: list[str] = []
         remarks: list[str] = []
         if config["message_type"] == "text" and not any("message" in row.cells for row in rows):
-            raise UnreadableRecord(_("game.csv has no column {columns}.").format(columns="message"))
+            raise UnreadableRecord("game.csv has no column message.")
         for turn, row in enumerate(rows):
             number, position = turn // 3 + 1, turn % 3
             row.check_round(number)
             if row.has("round_quality") != (position == 0):
-                due = (_("Nature's row"), _("the seller's row"), _("the buyer's row"))[position]
-                raise row.problem(
-                    _("{due} is due in round {round}, but this row is not it").format(due=due, round=number)
-                )
+                due = ("Nature's row", "the seller's row", "the buyer's row")[position]
+                raise row.problem(f"{due} is due in round {number}, but this row is not it")
             if position == 0:
                 qualities.append(row.choice("round_quality", _QUALITIES))
             elif position == 1:
@@ -197,13 +192,9 @@ class Persuasion(Adapter):
         if known_qualities is not None and (
             not isinstance(known_qualities, list) or known_qualities[: len(qualities)] != qualities
         ):
-            raise UnreadableRecord(_("config.json: the qualities under parley are not those of game.csv."))
+            raise UnreadableRecord("config.json: the qualities under parley are not those of game.csv.")
         if isinstance(rounds, int) and len(qualities) < rounds:
-            raise UnreadableRecord(
-                _("The game is not over: game.csv has {played} of {rounds} rounds.").format(
-                    played=len(qualities), rounds=rounds
-                )
-            )
+            raise UnreadableRecord(f"The game is not over: game.csv has {len(qualities)} of {rounds} rounds.")
         return Reading(moves, {"qualities": qualities}, tuple(remarks))
 
     def write(self, config: Config, moves: Moves) -> list[dict[str, str]]:
@@ -239,17 +230,13 @@ def _seller_move(row: Row, config: Config, remarks: list[str]) -> dict[str, Json
         return {"recommendation": row.choice("decision", _YES_NO)}
     message = row.words("message")
     if message is None or not message.strip():
-        remarks.append(
-            _("Row {number}: the seller sent no message; “{mark}” stands for it.").format(
-                number=row.number, mark=PLACEHOLDER
-            )
-        )
+        remarks.append(f"Row {row.number}: the seller sent no message; “{PLACEHOLDER}” stands for it.")
         return {"message": PLACEHOLDER}
     return {"message": message}
 
 
 def _left_out(row: Row) -> str:
-    return _("Row {number}: the message beside an answer was left out.").format(number=row.number)
+    return f"Row {row.number}: the message beside an answer was left out."
 
 
 _TRADE = {"accept": "AcceptOffer", "reject": "RejectOffer"}

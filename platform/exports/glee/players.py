@@ -6,7 +6,6 @@ from collections.abc import Iterable, Mapping
 
 from exports.published import UnreadableRecord
 from games.interface import Json
-from games.words import gettext as _
 
 HUMAN = "human"
 PERSON, OPPONENT = "otree", "otree_LLM"
@@ -37,9 +36,7 @@ def player(config: Mapping[str, Json], number: int, override: Json = None) -> st
     for name in candidates:
         if name:
             return name
-    raise UnreadableRecord(
-        _("config.json: neither model_name nor type of player {number} is given.").format(number=number)
-    )
+    raise UnreadableRecord(f"config.json: neither model_name nor type of player {number} is given.")
 
 
 def arguments(config: Mapping[str, Json], number: int) -> Mapping[str, Json]:

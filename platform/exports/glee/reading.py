@@ -19,11 +19,9 @@ from exports.glee import layout, players
 from exports.glee.arguments import Arguments
 from exports.glee.cells import rows
 from exports.glee.families import ADAPTERS
-from exports.glee.playing import replay_game
-from exports.glee.published import ROLES, PublishedGame
+from exports.glee.published import ROLES, PublishedGame, replay_game
 from exports.published import Imported, Unreadable, UnreadableRecord
 from games.interface import Json, Role
-from games.words import gettext as _
 
 
 def read_tree(root: str | os.PathLike[str], *, processes: int | None = None) -> Iterator[Imported | Unreadable]:
@@ -75,11 +73,7 @@ def read(game_id: str, config_text: str, game_text: str, *, family: str | None =
     family = str(published.get("game_type") or family or "").strip().lower()
     adapter = ADAPTERS.get(family)
     if adapter is None:
-        raise UnreadableRecord(
-            _("config.json: game_type is “{family}”; expected one of {families}.").format(
-                family=family[:40], families=", ".join(ADAPTERS)
-            )
-        )
+        raise UnreadableRecord(f"config.json: game_type is “{family[:40]}”; expected one of {', '.join(ADAPTERS)}.")
     args = _mapping(published, "game_args")
     parley_args = _mapping(args, "parley", optional=True)
     config = adapter.config(Arguments(args, *(players.arguments(published, number) for number in (1, 2))))
@@ -111,27 +105,25 @@ def _text(path: Path) -> str:
     try:
         return path.read_bytes().decode("utf-8-sig")
     except FileNotFoundError:
-        raise UnreadableRecord(_("{file} is missing.").format(file=path.name)) from None
+        raise UnreadableRecord(f"{path.name} is missing.") from None
     except UnicodeDecodeError as error:
-        raise UnreadableRecord(
-            _("{file} is not valid UTF-8 (byte {byte}).").format(file=path.name, byte=error.start)
-        ) from None
+        raise UnreadableRecord(f"{path.name} is not valid UTF-8 (byte {error.start}).") from None
     except OSError as error:
-        raise UnreadableRecord(_("{file} cannot be read: {why}.").format(file=path.name, why=error.strerror)) from None
+        raise UnreadableRecord(f"{path.name} cannot be read: {error.strerror}.") from None
 
 
 def _object(text: str) -> Mapping[str, Json]:
     try:
         content: Any = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise UnreadableRecord(_("config.json is not JSON: {error}.").format(error=error)) from None
+        raise UnreadableRecord(f"config.json is not JSON: {error}.") from None
     if not isinstance(content, dict):
-        raise UnreadableRecord(_("config.json is not a JSON object."))
+        raise UnreadableRecord("config.json is not a JSON object.")
     return content
 
 
 def _mapping(container: Mapping[str, Json], key: str, *, optional: bool = False) -> dict[str, Json]:
     value = container.get(key, {} if optional else None)
     if not isinstance(value, dict):
-        raise UnreadableRecord(_("config.json: {key} is not a JSON object.").format(key=key))
+        raise UnreadableRecord(f"config.json: {key} is not a JSON object.")
     return value

@@ -12,10 +12,8 @@ from typing import Any
 
 from ruamel.yaml import YAML
 
-from exports.citing import citation
 from exports.columns import Column, Table
 from exports.metadata.facts import DatasetFacts
-from exports.metadata.licences import LICENCES
 from exports.parquet import ENDING
 
 FILE = "croissant.json"
@@ -40,8 +38,6 @@ _KEYS = {"matches": "match", "participants": "participant"}
 
 def croissant(facts: DatasetFacts) -> dict[str, Any]:
     """Return the whole document."""
-    details = facts.publication
-    licence = LICENCES.get(details["licence"])
     document: dict[str, Any] = {
         "@context": _CONTEXT,
         "@type": "sc:Dataset",
@@ -54,9 +50,9 @@ def croissant(facts: DatasetFacts) -> dict[str, Any]:
         "keywords": facts.keywords,
         "isLiveDataset": False,
         "creator": [_creator(creator) for creator in facts.creators],
-        "license": licence.url if licence else details["licence"],
-        "citeAs": citation(details, facts.cutoff),
-        "url": f"https://doi.org/{facts.doi}" if facts.doi else "",
+        "license": facts.terms,
+        "citeAs": facts.citation,
+        "url": facts.address,
         "distribution": list(_files(facts)),
         "recordSet": [_records(facts, table) for table in facts.tables if facts.file_of(table)],
         **_responsible(facts),

@@ -6,7 +6,6 @@ from typing import Any
 
 from exports.metadata.creators import Creator
 from exports.metadata.facts import DatasetFacts
-from exports.metadata.licences import LICENCES
 
 FILE = "datacite.json"
 MEANING = "Creators, licence, DOI and the like, as DataCite asks for them (schema 4.6)."
@@ -16,21 +15,15 @@ UNKNOWN = ":unav"
 
 def datacite(facts: DatasetFacts) -> dict[str, Any]:
     """Return the document; unnamed creators and publishers are `UNKNOWN`, as DataCite requires these fields."""
-    licence = LICENCES.get(facts.publication["licence"])
-    own_licence = " ".join(facts.publication["licence"].split())
-    rights: list[dict[str, str]] = []
-    if licence:
-        rights = [
-            {
-                "rights": licence.name,
-                "rightsUri": licence.url,
-                "rightsIdentifier": licence.spdx,
-                "rightsIdentifierScheme": "SPDX",
-                "schemeUri": "https://spdx.org/licenses/",
-            }
-        ]
-    elif own_licence:
-        rights = [{"rights": own_licence}]
+    rights = {"rights": " ".join(facts.terms.split())}
+    if licence := facts.licence:
+        rights = {
+            "rights": licence.name,
+            "rightsUri": licence.url,
+            "rightsIdentifier": licence.spdx,
+            "rightsIdentifierScheme": "SPDX",
+            "schemeUri": "https://spdx.org/licenses/",
+        }
     launch_dates = [version.launched_at.date().isoformat() for version in facts.versions]
     document: dict[str, Any] = {
         "schemaVersion": "http://datacite.org/schema/kernel-4",
@@ -42,15 +35,11 @@ def datacite(facts: DatasetFacts) -> dict[str, Any]:
         "publicationYear": facts.cutoff[:4],
         "types": {"resourceTypeGeneral": "Dataset", "resourceType": "Matches of economic games"},
         "subjects": [{"subject": word} for word in facts.keywords],
-        "dates": [
-            {"date": f"{launch_dates[0]}/{facts.cutoff[:10]}", "dateType": "Collected"}
-            if launch_dates
-            else {"date": facts.cutoff[:10], "dateType": "Collected"}
-        ],
+        "dates": [{"date": "/".join([*launch_dates[:1], facts.cutoff[:10]]), "dateType": "Collected"}],
         "language": "en",
         "version": facts.version,
         "formats": sorted({name.rpartition(".")[2] for name in facts.files}),
-        "rightsList": rights,
+        "rightsList": [rights] if rights["rights"] else [],
         "descriptions": [{"description": facts.description, "descriptionType": "Abstract"}],
     }
     return {name: value for name, value in document.items() if value not in ("", [])}

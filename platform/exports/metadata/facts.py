@@ -11,6 +11,7 @@ from exports.columns import Table
 from exports.csvsafe import cell
 from exports.manifest import FileEntry, notice_of
 from exports.metadata.creators import Creator, creators_of
+from exports.metadata.licences import LICENCES, Licence
 from exports.parquet import ENDING
 from games import registry
 
@@ -67,6 +68,31 @@ class DatasetFacts:
     @property
     def doi(self) -> str:
         return self.publication.get("doi", "")
+
+    @property
+    def address(self) -> str:
+        """The DOI as an address; empty if there is none."""
+        return f"https://doi.org/{self.doi}" if self.doi else ""
+
+    @property
+    def licence(self) -> Licence | None:
+        """The licence, if it is a known one."""
+        return LICENCES.get(self.publication["licence"])
+
+    @property
+    def terms(self) -> str:
+        """The licence's address, or the researchers' own words."""
+        return self.licence.url if self.licence else self.publication["licence"]
+
+    @property
+    def citation(self) -> str:
+        """The researchers' citation, or one generated from authors, title, date and DOI."""
+        details = self.publication
+        if details["citation"]:
+            return details["citation"].strip()
+        authors = f"{details['authors']}: " if details["authors"] else ""
+        generated = f"{authors}{details['title']} [data set]. Collected with Parley, as of {self.cutoff[:10]}."
+        return " ".join(f"{generated} {self.address}".split())
 
     @property
     def version(self) -> str:

@@ -17,10 +17,8 @@ from pathlib import Path
 from typing import Any
 
 from analysis.formulas import encoded
-from exports.citing import citation
 from exports.manifest import FileEntry
 from exports.metadata.facts import DatasetFacts
-from exports.metadata.licences import LICENCES
 
 TREE, LISTING = "psych-ds", "psych-ds.sha256"
 MEANING = "The tables of what people and models did, in the layout of the Psych-DS standard."
@@ -69,8 +67,6 @@ def _link(original: Path, name: Path) -> None:
 
 def _description(facts: DatasetFacts) -> dict[str, Any]:
     """Return the document at the root: schema.org's Dataset with every column."""
-    details = facts.publication
-    licence = LICENCES.get(details["licence"])
     document: dict[str, Any] = {
         "@context": "https://schema.org/",
         "@type": "Dataset",
@@ -80,9 +76,9 @@ def _description(facts: DatasetFacts) -> dict[str, Any]:
         "author": [
             _person(creator.name, creator.given, creator.family, creator.orcid_url) for creator in facts.creators
         ],
-        "citation": citation(details, facts.cutoff),
-        "license": licence.url if licence else details["licence"],
-        "identifier": f"https://doi.org/{facts.doi}" if facts.doi else "",
+        "citation": facts.citation,
+        "license": facts.terms,
+        "identifier": facts.address,
         "keywords": facts.keywords,
         "datePublished": facts.cutoff[:10],
         "version": facts.version,

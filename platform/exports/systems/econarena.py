@@ -10,7 +10,7 @@ import ast
 import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -105,8 +105,7 @@ def _imported(name: str, environment: str, run: Mapping[str, Any]) -> Imported:
     if labels and len(labels) != len(roles):
         raise ValueError(f"it has {len(labels)} players and {len(roles)} choices")
     players = dict(zip(roles, labels or ["unknown"] * len(roles), strict=True))
-    match = imported(name, play, events, players, environment=environment)
-    return replace(match, disagreements=tuple(_disagreements(play, result)))
+    return imported(name, play, events, players, partial(_disagreements, result), environment=environment)
 
 
 def _number(value: Any) -> float | None:
@@ -114,7 +113,7 @@ def _number(value: Any) -> float | None:
     return None if value is None or math.isnan(value) else float(value)
 
 
-def _disagreements(play: Play, result: Mapping[str, Any]) -> Iterator[Disagreement]:
+def _disagreements(result: Mapping[str, Any], play: Play) -> Iterator[Disagreement]:
     """Yield the fouls, winners and payoffs that differ; the package prints no payoff for a foul."""
     rows = {row["role"]: row for row in play.records()}
     fouls = [bool(rows[role]["foul"]) for role in rows]
@@ -138,12 +137,10 @@ def _disagreements(play: Play, result: Mapping[str, Any]) -> Iterator[Disagreeme
 def compared(root: Path, analysed: Analysed) -> Iterator[Comparison]:
     """Yield the package's defaults, and the values of the paper's tables, beside ours."""
     from analysis.published.econarena import printed
-    from analysis.tables import records
 
     yield from _defaults(root)
     for game, models in printed.PAYOFFS.items():
-        result = analysed("econarena.senior", game)
-        rows = records(result.tables["sessions"].frame) if result else []
+        rows = analysed.rows("econarena.senior", game, "sessions")
         found = {(printed.key_of(str(row["player"])), row["first"]): row["estimate"] for row in rows}
         for model, values in models.items():
             for first, value in zip(printed.SESSIONS, values, strict=True):
@@ -151,8 +148,7 @@ def compared(root: Path, analysed: Analysed) -> Iterator[Comparison]:
                 what = f"{registry.get(game).title}, {model}, {first} sessions"
                 yield Comparison("Table 1: payoffs among senior models", what, value, here, 3, UNPUBLISHED)
     for (game, history), percentages in printed.FOULS.items():
-        result = analysed("econarena.fouls", game)
-        rows = records(result.tables["fouls"].frame) if result else []
+        rows = analysed.rows("econarena.fouls", game, "fouls")
         shares = {(printed.key_of(str(row["player"])), row["history"]): row["estimate"] for row in rows}
         for model, value in percentages.items():
             share = shares.get((printed.key_of(model), history))

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from exports import gate
-from exports.gate import Flow, MatchFacts, ParticipantFacts, match_reasons, ordered, participant_reasons, stage
+from exports.gate import Flow, ParticipantFacts, match_reasons, ordered, participant_reasons, stage
 from participants.states import ENDED, State
 
 COMPLETED = ParticipantFacts(
@@ -16,12 +16,12 @@ COMPLETED = ParticipantFacts(
     verdicts={"code_word": True, "quiz": True},
     began=True,
 )
-PLAYED = MatchFacts(finished=True, purpose="study")
+PLAYED = {"finished": True, "purpose": "study", "of_study": "study"}
 
 
 def test_a_completed_enrolment_with_all_checks_passed_is_included():
     assert participant_reasons(COMPLETED) == frozenset()
-    assert match_reasons(PLAYED, purpose="study") == frozenset()
+    assert match_reasons(**PLAYED) == frozenset()
 
 
 @pytest.mark.parametrize("state", sorted(ENDED - {State.COMPLETED}))
@@ -57,23 +57,23 @@ def test_a_completed_enrolment_without_a_match_is_excluded():
 @pytest.mark.parametrize(
     ("match", "reasons"),
     [
-        (MatchFacts(finished=False, purpose="study"), {"match_not_finished"}),
-        (MatchFacts(finished=True, purpose="pilot"), {"pilot"}),
-        (MatchFacts(finished=True, purpose="demo"), {"demo"}),
-        (MatchFacts(finished=True, purpose="simulated"), {"simulated"}),
-        (MatchFacts(True, "study", frozenset({"clock"})), {"clock_move"}),
-        (MatchFacts(True, "study", frozenset({"script:fair"})), {"scripted_fallback"}),
-        (MatchFacts(True, "study", frozenset({"openai:other", "clock"})), {"substituted_move", "clock_move"}),
+        ({"finished": False}, {"match_not_finished"}),
+        ({"purpose": "pilot"}, {"pilot"}),
+        ({"purpose": "demo"}, {"demo"}),
+        ({"purpose": "simulated"}, {"simulated"}),
+        ({"moved_for_others": {"clock"}}, {"clock_move"}),
+        ({"moved_for_others": {"script:fair"}}, {"scripted_fallback"}),
+        ({"moved_for_others": {"openai:other", "clock"}}, {"substituted_move", "clock_move"}),
     ],
 )
 def test_reasons_to_exclude_a_match(match, reasons):
-    assert match_reasons(match, purpose="study") == reasons
+    assert match_reasons(**PLAYED | match) == reasons
 
 
 @pytest.mark.parametrize("purpose", ["demo", "simulated"])
 def test_what_is_no_study_includes_matches_of_its_own_kind_but_no_pilots(purpose):
-    assert match_reasons(MatchFacts(True, purpose), purpose=purpose) == frozenset()
-    assert match_reasons(MatchFacts(True, "pilot"), purpose=purpose) == {"pilot"}
+    assert match_reasons(finished=True, purpose=purpose, of_study=purpose) == frozenset()
+    assert match_reasons(finished=True, purpose="pilot", of_study=purpose) == {"pilot"}
 
 
 def test_the_reason_that_ended_the_enrolment_comes_first():

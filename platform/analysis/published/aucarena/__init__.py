@@ -3,8 +3,9 @@
 from analysis.published.aucarena import bidding, results
 from analysis.published.aucarena.measures import corrected_failure_rate, increments
 
-_BY_ID = {analysis.id: analysis for module in (results, bidding) for analysis in module.ANALYSES}
-_ORDER = ("skill", "human", "errors", "priorities", "faithful", "increments", "niches", "behaviour", "robustness")
-ANALYSES = [_BY_ID[f"aucarena.{name}"] for name in _ORDER]
+ANALYSES = [
+    results.skill, results.human, bidding.errors, bidding.priorities, bidding.faithful, bidding.increments,
+    bidding.niches, bidding.behaviour, results.robustness,
+]  # fmt: skip
 
 __all__ = ["ANALYSES", "corrected_failure_rate", "increments"]

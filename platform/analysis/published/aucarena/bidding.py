@@ -30,7 +30,7 @@ from analysis.published.aucarena.seats import (
     settings,
     with_setting,
 )
-from analysis.results import Analysis, Result
+from analysis.results import Result, analysis
 from analysis.tables import Chart, Table, count, number, numbers, records, share, text
 from analysis.toolbox import bootstrap, spearman
 from analysis.toolbox.dependence import FEWEST_UNITS
@@ -43,13 +43,20 @@ STEEP = EDGES[2]
 BASES = {"own": "own preceding bid", "standing": "standing bid"}
 MAX_DRAWS = 300
 """Maximum number of bootstrap draws for rank correlations."""
+of_auctions = partial(analysis, games=GAMES)
+ROUNDS = {"matches": MATCH, "rounds": OF_ITEMS}
 
 
 # ---- state tracking ---------------------------------------------------------------------------------------------
 
 
+@of_auctions(
+    "aucarena.errors", "State tracking (AucArena, figure 3)", "Do bidders keep track of the auction?",
+    "Corrected failure rates F/(C + F) of bids and of beliefs by kind; percentile bootstrap by auction, "
+    "from five auctions on.",
+    columns={**REQUIRED_COLUMNS, "seats": ["match", "role", "bids", "withdrawals"]},
+)  # fmt: skip
 def errors(data: Data, options: Options) -> Result:
-    """Return corrected failure rates of bids and beliefs."""
     beliefs = ("belief_claims", "belief_errors_budget", "belief_errors_own", "belief_errors_others")
     rows = bidders(data, ["bids", "withdrawals", *(name for name in beliefs if data.has("seats", name))])
     refused = _refused(data, rows)
@@ -106,8 +113,12 @@ def _refused(data: Data, seats: pd.DataFrame) -> pd.Series | None:
 # ---- plans ---------------------------------------------------------------------------------------------------------
 
 
+@of_auctions(
+    "aucarena.priorities", "Plans (AucArena, figures 4 and 9)", "How do plans change?",
+    "Mean priority of each item before each sale, and its change from one sale to the next.",
+    columns={**ROUNDS, "decisions": ["match", "role", "round", "move_number", "move_priorities"]},
+)  # fmt: skip
 def priorities(data: Data, options: Options) -> Result:
-    """Return the mean priority of every item in the plans made before each item."""
     plans = _plans(data)
     if not len(plans):
         raise SkippedError("No bidder made a plan.")
@@ -164,8 +175,14 @@ PAIRS = {f"{when}_{outcome}": (f"priority_{when}", outcome) for when in ("initia
          for outcome in ("bids", "won")}  # fmt: skip
 
 
+@of_auctions(
+    "aucarena.faithful", "Plans and behaviour (AucArena, figure 6)", "Do bidders follow their plans?",
+    "Spearman's correlation over (auction, bidder, item) of the initial and the current priority with the "
+    f"number of bids and with winning; percentile bootstrap by auction, from five auctions on, "
+    f"at most {MAX_DRAWS} draws.",
+    columns={**ROUNDS, "rounds": [*OF_ITEMS, "bids", "priority_initial", "priority_current"]},
+)  # fmt: skip
 def faithful(data: Data, options: Options) -> Result:
-    """Return rank correlations of priorities with the number of bids and with winning."""
     items = data.table("rounds", [*OF_ITEMS, "bids", "priority_initial", "priority_current"])
     rows = with_setting(data, items.assign(won=(items["winner"] == items["role"]).astype(float)))
     found = {
@@ -227,8 +244,13 @@ def _published(player: str) -> str | None:
 # ---- increments -----------------------------------------------------------------------------------------------------
 
 
+@of_auctions(
+    "aucarena.increments", "Bid increments (AucArena, figure 5)", "How aggressive are bids?",
+    "Percentage above the bidder's own preceding bid and above the standing bid before the round, in five "
+    "classes, two of which the paper reports.",
+    columns={**ROUNDS, "decisions": ["match", "role", "round", "phase", "move_number", "move_bid"]},
+)  # fmt: skip
 def increments(data: Data, options: Options) -> Result:
-    """Return bid increments by class, relative to both bases."""
     rows = bid_increments(data)
     if not len(rows):
         raise SkippedError("No one bid.")
@@ -289,8 +311,13 @@ def bid_increments(data: Data) -> pd.DataFrame:
 # ---- what sells -----------------------------------------------------------------------------------------
 
 
+@of_auctions(
+    "aucarena.niches", "Objectives (AucArena, figure 8)", "Do objectives find different niches?",
+    "Winning bids by objective and budget: density histogram with 20 common bins, Gaussian kernel density "
+    "with Scott's bandwidth, and Kolmogorov–Smirnov distance.",
+    columns=ROUNDS,
+)  # fmt: skip
 def niches(data: Data, options: Options) -> Result:
-    """Return winning bids by objective and budget."""
     from scipy.stats import gaussian_kde, ks_2samp
 
     items = data.table("rounds", OF_ITEMS)
@@ -335,9 +362,12 @@ def niches(data: Data, options: Options) -> Result:
     return Result(tables, numbers=tables[0].numbers("budget {budget}"))
 
 
+@of_auctions(
+    "aucarena.behaviour", "What sells (AucArena, figures 10 to 13)", "Which items pay?",
+    "Mean profit per item won and mean number of bids, by start price, order of sale, budget and bidder.",
+    columns={**ROUNDS, "rounds": [*OF_ITEMS, "bids", "payoff"]},
+)  # fmt: skip
 def behaviour(data: Data, options: Options) -> Result:
-    """Return profit per item won and number of bids, by start price, order and budget."""
-
     def sold(items: pd.DataFrame) -> dict[str, Any]:
         won = items[items["winner"] == items["role"]]
         return {"won": len(won), "estimate": float(won["payoff"].mean()) if len(won) else None,
@@ -355,45 +385,3 @@ def behaviour(data: Data, options: Options) -> Result:
                       titles={"y": "Mean profit per item won", "size": "Mean bids"})],
     )  # fmt: skip
     return Result([table])
-
-
-of_auctions = partial(Analysis, games=GAMES)
-ROUNDS = {"matches": MATCH, "rounds": OF_ITEMS}
-ANALYSES = [
-    of_auctions(
-        "aucarena.errors", "State tracking (AucArena, figure 3)", "Do bidders keep track of the auction?",
-        "Corrected failure rates F/(C + F) of bids and of beliefs by kind; percentile bootstrap by auction, "
-        "from five auctions on.", errors,
-        columns={**REQUIRED_COLUMNS, "seats": ["match", "role", "bids", "withdrawals"]},
-    ),
-    of_auctions(
-        "aucarena.priorities", "Plans (AucArena, figures 4 and 9)", "How do plans change?",
-        "Mean priority of each item before each sale, and its change from one sale to the next.", priorities,
-        columns={**ROUNDS, "decisions": ["match", "role", "round", "move_number", "move_priorities"]},
-    ),
-    of_auctions(
-        "aucarena.faithful", "Plans and behaviour (AucArena, figure 6)", "Do bidders follow their plans?",
-        "Spearman's correlation over (auction, bidder, item) of the initial and the current priority with the "
-        f"number of bids and with winning; percentile bootstrap by auction, from five auctions on, "
-        f"at most {MAX_DRAWS} draws.",
-        faithful, columns={**ROUNDS, "rounds": [*OF_ITEMS, "bids", "priority_initial", "priority_current"]},
-    ),
-    of_auctions(
-        "aucarena.increments", "Bid increments (AucArena, figure 5)", "How aggressive are bids?",
-        "Percentage above the bidder's own preceding bid and above the standing bid before the round, in five "
-        "classes, two of which the paper reports.",
-        increments,
-        columns={**ROUNDS, "decisions": ["match", "role", "round", "phase", "move_number", "move_bid"]},
-    ),
-    of_auctions(
-        "aucarena.niches", "Objectives (AucArena, figure 8)", "Do objectives find different niches?",
-        "Winning bids by objective and budget: density histogram with 20 common bins, Gaussian kernel density "
-        "with Scott's bandwidth, and Kolmogorov–Smirnov distance.",
-        niches, columns=ROUNDS,
-    ),
-    of_auctions(
-        "aucarena.behaviour", "What sells (AucArena, figures 10 to 13)", "Which items pay?",
-        "Mean profit per item won and mean number of bids, by start price, order of sale, budget and bidder.",
-        behaviour, columns={**ROUNDS, "rounds": [*OF_ITEMS, "bids", "payoff"]},
-    ),
-]  # fmt: skip

@@ -25,16 +25,23 @@ from analysis.published.aucarena.seats import (
     settings,
     with_setting,
 )
-from analysis.results import Analysis, Result
+from analysis.results import Result, analysis
 from analysis.tables import Chart, Table, count, number, numbers, share, text
 from analysis.toolbox import mean, trueskill
 
 ORDERS_DRAWN, MAX_UPDATES = 100, 6_000
 """Number of shuffled orders in which auctions are rated, and maximum number of updates over all orders."""
+of_auctions = partial(analysis, games=GAMES, columns=REQUIRED_COLUMNS)
 
 
+@of_auctions(
+    "aucarena.skill", "Skill (AucArena, figures 2 and 7)", "Who wins?",
+    "TrueSkill (μ 25, σ 25/3, β 25/6, τ 25/300, draw 10 %) by profit, with equal profits as draws, auctions "
+    "in order of their start, and one pool per setting; also the mean over shuffled orders. All auctions of a "
+    "setting are in the same pool, so that each baseline has one rating. If the package trueskill is not "
+    "installed, Plackett–Luce ratings are used.",
+)  # fmt: skip
 def skill(data: Data, options: Options) -> Result:
-    """Return ratings by setting, and their mean over shuffled orders of the auctions."""
     rows = bidders(data, ["profit"])
     found, notes = [], []
     for setting in settings(rows):
@@ -71,9 +78,11 @@ def mean_over_orders(auctions: Sequence[Mapping[str, float]], seed: int) -> dict
     return {player: fmean(values) for player, values in mu_values.items()}
 
 
+@of_auctions(
+    "aucarena.human", "People (AucArena, table 2)", "How well do people do?",
+    "Mean profit and items by bidder and order, with t intervals clustered by auction.", needs="people",
+)  # fmt: skip
 def human(data: Data, options: Options) -> Result:
-    """Return mean profit and items by bidder and order of sale."""
-
     def means(seats: pd.DataFrame) -> dict[str, Any]:
         profit, items = (mean(seats[name].tolist(), seats["match"].tolist(), level=options.level)
                          for name in ("profit", "items"))  # fmt: skip
@@ -97,8 +106,12 @@ def _published(player: str, order: str) -> str | None:
     return found and "{:g}, {:g}".format(*found)
 
 
+@of_auctions(
+    "aucarena.robustness", "Robustness (AucArena's auctions)", "Are ranks stable across settings?",
+    "Kendall's W of rating ranks across settings, over the bidders present in all of them; share of items "
+    f"won at a price above their true value, with intervals over units. {UNITS}",
+)  # fmt: skip
 def robustness(data: Data, options: Options) -> Result:
-    """Return whether bidders' ranks agree across settings, and how often they pay more than an item's true value."""
     rows = bidders(data, ["profit"])
     ratings = [trueskill(profits_by_auction(rows[rows["setting"] == setting])) for setting in settings(rows)]
     common = sorted(set.intersection(*map(set, ratings)))
@@ -137,26 +150,3 @@ def concordance(scores: Sequence[Sequence[float]]) -> dict[str, Any]:
         return {"estimate": None, "note": "all bidders are tied"}
     spread = float(((ranks.sum(axis=0) - m * (n + 1) / 2) ** 2).sum())
     return {"estimate": 12 * spread / (m * (n**3 - n) * untied), "note": ""}
-
-
-of_auctions = partial(Analysis, games=GAMES, columns=REQUIRED_COLUMNS)
-ANALYSES = [
-    of_auctions(
-        "aucarena.skill", "Skill (AucArena, figures 2 and 7)", "Who wins?",
-        "TrueSkill (μ 25, σ 25/3, β 25/6, τ 25/300, draw 10 %) by profit, with equal profits as draws, auctions "
-        "in order of their start, and one pool per setting; also the mean over shuffled orders. All auctions of a "
-        "setting are in the same pool, so that each baseline has one rating. If the package trueskill is not "
-        "installed, Plackett–Luce ratings are used.",
-        skill,
-    ),
-    of_auctions(
-        "aucarena.human", "People (AucArena, table 2)", "How well do people do?",
-        "Mean profit and items by bidder and order, with t intervals clustered by auction.", human, needs="people",
-    ),
-    of_auctions(
-        "aucarena.robustness", "Robustness (AucArena's auctions)", "Are ranks stable across settings?",
-        "Kendall's W of rating ranks across settings, over the bidders present in all of them; share of items "
-        f"won at a price above their true value, with intervals over units. {UNITS}",
-        robustness,
-    ),
-]  # fmt: skip

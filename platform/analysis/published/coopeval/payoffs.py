@@ -69,8 +69,15 @@ def scores(runs: Sequence[Tournament]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["mechanism", "game", "run", "agent", "mean", "fitness"])
 
 
+@of_dilemmas(
+    "coopeval.payoffs", "Scores of mechanisms (CoopEval, aggregate and per-game tables)",
+    "Which mechanisms work?",
+    "Mean: payoff against the uniform population (under reputation: mean over seats). Fitness: payoff after "
+    "replicator dynamics (η .1, at most 1,000 steps), weighted by population shares. Both are averaged over runs "
+    "and normalised; mean ± SE over the base games.",
+    columns=REQUIRED_COLUMNS,
+)  # fmt: skip
 def payoffs(data: Data, options: Options) -> Result:
-    """Return mean and fitness by mechanism, per game and over all games."""
     runs = tournaments(data)
     scored = scores(runs)
     if not len(scored):
@@ -130,8 +137,12 @@ def _warnings(runs: Sequence[Tournament]) -> list[str]:
     return warnings
 
 
+@of_dilemmas(
+    "coopeval.ranking", "Ranking of mechanisms (CoopEval)", "Which mechanism works best?",
+    "Mechanisms ranked by mean score; percentile bootstrap intervals of ranks, over games and runs within games.",
+    columns=REQUIRED_COLUMNS,
+)  # fmt: skip
 def ranking(data: Data, options: Options) -> Result:
-    """Return mechanisms ranked by their mean, with bootstrap intervals of the ranks."""
     scored = scores(tournaments(data))
     scored = scored[scored["agent"] == AVERAGE]
     if scored["mechanism"].nunique() < 2:
@@ -191,8 +202,13 @@ def pooled_tournaments(runs: Sequence[Tournament]) -> list[Tournament]:
     return complete
 
 
+@of_dilemmas(
+    "coopeval.meta_game", "Meta-games (CoopEval, figures 19 to 38)", "Who gains from playing with whom?",
+    "Mean discounted payoff of each agent against each other agent, over repetitions and seat orders; with "
+    "three seats, one panel per third agent.",
+    columns=REQUIRED_COLUMNS,
+)  # fmt: skip
 def meta_games(data: Data, options: Options) -> Result:
-    """Return both agents' payoffs for every combination of agents."""
     found, charts = [], []
     for tournament in pooled_tournaments(tournaments(data)):
         U, types = tournament.tensor(), tournament.types
@@ -225,8 +241,13 @@ def meta_games(data: Data, options: Options) -> Result:
     return Result([table])
 
 
+@of_dilemmas(
+    "coopeval.dynamics", "Selection (CoopEval, figure 3)", "Which agents does selection favour?",
+    "Discrete replicator dynamics (η .1) from the uniform population, on payoffs averaged over runs; "
+    "reputation is left out because its matches form no meta-game.",
+    columns=REQUIRED_COLUMNS,
+)  # fmt: skip
 def dynamics(data: Data, options: Options) -> Result:
-    """Return population shares and fitness at each step of the dynamics."""
     found, ends = [], []
     for tournament in pooled_tournaments(tournaments(data)):
         game, mechanism = readable_name(tournament.game), readable_name(tournament.mechanism)
@@ -274,8 +295,13 @@ def shown_steps(length: int) -> list[int]:
 # ---- ratings -------------------------------------------------------------------------------------------
 
 
+@of_dilemmas(
+    "coopeval.deviation", "Robust strength (CoopEval)", "Which agents are robustly strong?",
+    "Ranks by deviation rating (lexicographic minimum of deviation gains) in every tournament; mean over "
+    "runs, then mean ± SE over the base games; percentile bootstrap intervals over the runs of each game.",
+    columns=REQUIRED_COLUMNS,
+)  # fmt: skip
 def deviation(data: Data, options: Options) -> Result:
-    """Return ranks by deviation rating."""
     rated = [
         {"mechanism": run.mechanism, "game": run.game, "run": run.run, "agent": label, "rank": rank, "rating": rating}
         for run in tournaments(data) if (U := run.tensor()) is not None
@@ -337,38 +363,3 @@ def bootstrap_runs(rows: pd.DataFrame, column: str, options: Options) -> dict[st
 def rank_best_first(ratings: Sequence[float]) -> list[float]:
     """Return ranks from 1 for the highest rating after rounding to 1e-9, with ties averaged."""
     return pd.Series(ratings).round(9).rank(ascending=False).tolist()
-
-
-ANALYSES = [
-    of_dilemmas(
-        "coopeval.payoffs", "Scores of mechanisms (CoopEval, aggregate and per-game tables)",
-        "Which mechanisms work?",
-        "Mean: payoff against the uniform population (under reputation: mean over seats). Fitness: payoff after "
-        "replicator dynamics (η .1, at most 1,000 steps), weighted by population shares. Both are averaged over runs "
-        "and normalised; mean ± SE over the base games.",
-        payoffs, columns=REQUIRED_COLUMNS,
-    ),
-    of_dilemmas(
-        "coopeval.ranking", "Ranking of mechanisms (CoopEval)", "Which mechanism works best?",
-        "Mechanisms ranked by mean score; percentile bootstrap intervals of ranks, over games and runs within games.",
-        ranking, columns=REQUIRED_COLUMNS,
-    ),
-    of_dilemmas(
-        "coopeval.meta_game", "Meta-games (CoopEval, figures 19 to 38)", "Who gains from playing with whom?",
-        "Mean discounted payoff of each agent against each other agent, over repetitions and seat orders; with "
-        "three seats, one panel per third agent.",
-        meta_games, columns=REQUIRED_COLUMNS,
-    ),
-    of_dilemmas(
-        "coopeval.dynamics", "Selection (CoopEval, figure 3)", "Which agents does selection favour?",
-        "Discrete replicator dynamics (η .1) from the uniform population, on payoffs averaged over runs; "
-        "reputation is left out because its matches form no meta-game.",
-        dynamics, columns=REQUIRED_COLUMNS,
-    ),
-    of_dilemmas(
-        "coopeval.deviation", "Robust strength (CoopEval)", "Which agents are robustly strong?",
-        "Ranks by deviation rating (lexicographic minimum of deviation gains) in every tournament; mean over "
-        "runs, then mean ± SE over the base games; percentile bootstrap intervals over the runs of each game.",
-        deviation, columns=REQUIRED_COLUMNS,
-    ),
-]  # fmt: skip

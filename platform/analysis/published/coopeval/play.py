@@ -30,6 +30,7 @@ from analysis.tables import Chart, Table, count, share, text
 DECISIONS = ["match", "role", "round", "phase", "move"]
 MATCH_COLUMNS = ["match", "repetition", "config_base_game", "config_mechanism"]
 NO_HISTORY = "no history"
+OF_DECISIONS = {"matches": MATCH_COLUMNS, "decisions": DECISIONS}
 
 
 def moves(data: Data, phase: str) -> pd.DataFrame:
@@ -57,8 +58,12 @@ def _shares(data: Data, rows: pd.DataFrame, by: list[str], of: str, level: float
 # ---- what is played ------------------------------------------------------------------------------------
 
 
+@of_dilemmas(
+    "coopeval.actions", "Actions (CoopEval, figures 8 and 9)", "Which actions are played?",
+    "Mean stated probability of each action over decisions; realised shares over rounds and seats.",
+    columns={**OF_DECISIONS, "rounds": ["match", "role", "action"]},
+)  # fmt: skip
 def actions(data: Data, options: Options) -> Result:
-    """Return the mean stated probability and the realised share of each action."""
     acts = moves(data, "act")
     if not len(acts):
         raise SkippedError("The decisions have no phase “act”.")
@@ -100,8 +105,12 @@ def probabilities(move: Mapping[str, Any]) -> dict[str, float]:
     return {str(move["action"]): 1.0} if "action" in move else {}
 
 
+@of_dilemmas(
+    "coopeval.reactions", "Reciprocity (CoopEval, figures 10 to 13)", "Do agents reciprocate?",
+    f"Realised action given each current co-player's action in the previous round; intervals over units. {UNITS}",
+    columns={"matches": MATCH_COLUMNS, "rounds": ["match", "round", "role", "group", "action"]},
+)  # fmt: skip
 def reactions(data: Data, options: Options) -> Result:
-    """Return realised actions given the co-players' actions in the previous round."""
     columns = ["match", "round", "role", "group", "action"]
     rows = with_tournament(data, data.table("rounds", columns))
     rows = rows[rows["mechanism"].isin(["repetition", *REPUTATION])]
@@ -143,8 +152,15 @@ def reacting(rows: pd.DataFrame) -> pd.DataFrame:
 # ---- votes ---------------------------------------------------------------------------------------------
 
 
+@of_dilemmas(
+    "coopeval.votes", "Adoption (CoopEval, figures 14 to 17)", "Are mechanisms adopted?",
+    "Largest number of approvals per match; share of matches in which all sign or delegate; approval rates "
+    "by proposer; rates of signing and delegating by agent; standard errors over runs, intervals of shares of "
+    f"matches over units. {UNITS}",
+    columns={**OF_DECISIONS,
+             "matches": [*MATCH_COLUMNS, "winner_approvals", "contract_active", "delegation_rate"]},
+)  # fmt: skip
 def votes(data: Data, options: Options) -> Result:
-    """Return the rates of approval, signing and delegation."""
     rows = data.table("matches", [*MATCH_COLUMNS, "winner_approvals", "contract_active", "delegation_rate"])
     rows = rows.rename(columns={"config_base_game": "game", "config_mechanism": "mechanism"})
     rows = rows[rows["mechanism"].isin(["mediation", "contract"])]
@@ -214,11 +230,15 @@ def _signatures(data: Data) -> pd.DataFrame:
 CRITERIA = {"ns": "stable (Nash)", "wd": "weakly dominant"}
 
 
+@of_dilemmas(
+    "coopeval.designs", "Designs (CoopEval, figure 18)", "Are designs sound?",
+    "Stable: no one gains from a unilateral deviation from the target (all cooperate, or all delegate to a "
+    "mediator that then cooperates). Weakly dominant: the target is never worse than any alternative, and better "
+    "at least once. Tolerance 1e-9; mean ± SE over games. Every match has its own proposals, whereas the paper "
+    "reused proposals.",
+    columns=OF_DECISIONS,
+)  # fmt: skip
 def designs(data: Data, options: Options) -> Result:
-    """Return the share of proposals that make cooperation stable or weakly dominant, by proposer.
-
-    Like the paper's, it is over the four dilemmas, if any of them was played.
-    """
     proposed = moves(data, "propose")
     quality = [design_quality(game, move.get("contract"), move.get("mediator"))
                for game, move in zip(proposed["game"], proposed["move"], strict=True)]  # fmt: skip
@@ -253,8 +273,13 @@ PREFIX = "label_"
 BY = {"mechanism": "mechanism", "player": "agent", "game": "base game"}
 
 
+@of_dilemmas(
+    "coopeval.reasons", "Reasons (CoopEval, figures 2 and 4 to 7)", "What reasons do agents give?",
+    "Share of reasonings with each of a judge's labels, overall and by mechanism, agent and base game; "
+    f"intervals over units; dot plots replace the paper's radar charts. {UNITS}",
+    columns={"matches": MATCH_COLUMNS},
+)  # fmt: skip
 def reasons(data: Data, options: Options) -> Result:
-    """Return the share of reasonings with each label."""
     rows = readable(with_dependence(data, labelled(data)))
     found = pd.DataFrame([*_label_shares(rows, options)])
     charts = [Chart("dots", title="Share of reasonings with each label", y="label", titles={"x": "Share"},
@@ -303,42 +328,3 @@ def labelled(data: Data) -> pd.DataFrame:
     rows = rows.assign(**{name: rows[name].str.upper().map(truth).astype("boolean")
                           for name in _labels(rows)})  # fmt: skip
     return with_tournament(data, rows[rows["match"].isin(data.column("matches", "match"))].reset_index(drop=True))
-
-
-OF_DECISIONS = {"matches": MATCH_COLUMNS, "decisions": DECISIONS}
-ANALYSES = [
-    of_dilemmas(
-        "coopeval.actions", "Actions (CoopEval, figures 8 and 9)", "Which actions are played?",
-        "Mean stated probability of each action over decisions; realised shares over rounds and seats.", actions,
-        columns={**OF_DECISIONS, "rounds": ["match", "role", "action"]},
-    ),
-    of_dilemmas(
-        "coopeval.reactions", "Reciprocity (CoopEval, figures 10 to 13)", "Do agents reciprocate?",
-        f"Realised action given each current co-player's action in the previous round; intervals over units. {UNITS}",
-        reactions,
-        columns={"matches": MATCH_COLUMNS, "rounds": ["match", "round", "role", "group", "action"]},
-    ),
-    of_dilemmas(
-        "coopeval.votes", "Adoption (CoopEval, figures 14 to 17)", "Are mechanisms adopted?",
-        "Largest number of approvals per match; share of matches in which all sign or delegate; approval rates "
-        "by proposer; rates of signing and delegating by agent; standard errors over runs, intervals of shares of "
-        f"matches over units. {UNITS}",
-        votes,
-        columns={**OF_DECISIONS,
-                 "matches": [*MATCH_COLUMNS, "winner_approvals", "contract_active", "delegation_rate"]},
-    ),
-    of_dilemmas(
-        "coopeval.designs", "Designs (CoopEval, figure 18)", "Are designs sound?",
-        "Stable: no one gains from a unilateral deviation from the target (all cooperate, or all delegate to a "
-        "mediator that then cooperates). Weakly dominant: the target is never worse than any alternative, and better "
-        "at least once. Tolerance 1e-9; mean ± SE over games. Every match has its own proposals, whereas the paper "
-        "reused proposals.",
-        designs, columns=OF_DECISIONS,
-    ),
-    of_dilemmas(
-        "coopeval.reasons", "Reasons (CoopEval, figures 2 and 4 to 7)", "What reasons do agents give?",
-        "Share of reasonings with each of a judge's labels, overall and by mechanism, agent and base game; "
-        f"intervals over units; dot plots replace the paper's radar charts. {UNITS}",
-        reasons, columns={"matches": MATCH_COLUMNS},
-    ),
-]  # fmt: skip

@@ -14,12 +14,12 @@ import pandas as pd
 from analysis.data import Data
 from analysis.errors import SkippedError
 from analysis.frames import grouped
-from analysis.results import Analysis
+from analysis.results import analysis
 from analysis.tables import text
 from games.social_dilemma.base_games import PUBLISHED
 from games.social_dilemma.evolution import meta_game
 
-of_dilemmas = partial(Analysis, games=("social_dilemma",))
+of_dilemmas = partial(analysis, games=("social_dilemma",))
 REQUIRED_COLUMNS: Mapping[str, Sequence[str]] = {
     "matches": ["match", "game", "repetition", "config_base_game", "config_mechanism", "payoffs_*"]
 }
@@ -130,10 +130,7 @@ def _sort_key(name: str, names: Iterable[str]) -> tuple[int, str]:
 
 def normalised(value: float, game: str) -> float | None:
     """Return the value normalised to 0 at the equilibrium payoff and 1 at full cooperation; None without references."""
-    if game not in REFERENCES:
-        return None
-    reference = REFERENCES[game]
-    return (value - reference.nash) / (reference.cooperative - reference.nash)
+    return REFERENCES[game].normalised(value) if game in REFERENCES else None
 
 
 def mean_and_se(values: Sequence[float]) -> dict[str, Any]:

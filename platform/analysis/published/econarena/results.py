@@ -25,7 +25,7 @@ from analysis.published.econarena.play import (
     game_of,
     groups,
 )
-from analysis.results import Analysis, Result
+from analysis.results import Result, analysis
 from analysis.tables import Chart, Table, count, number, share, text
 from analysis.toolbox import mean, proportion_difference, welch
 from analysis.toolbox.resampling import bootstrap_ratio
@@ -36,6 +36,9 @@ DEPTHS = [*(str(k) for k in range(MAX_DEPTH + 1)), "∞"]
 KEYS = ["environment", "history", "player"]
 ENVIRONMENT, HISTORY = text("environment", "Environment"), text("history", "History")
 TESTED = ("p", "p_holm")
+SESSIONS = "percentile bootstrap over sessions, from five sessions on (the paper has no intervals)."
+PAYOFF = "Payoff: the share of the prize, or value minus price for the winner of an auction; 0 for others and for fouls"
+of_sessions = partial(analysis, games=GAMES, columns=REQUIRED_COLUMNS)
 
 
 def mean_with_interval(rows: pd.DataFrame, column: str, options: Options) -> dict[str, Any]:
@@ -54,8 +57,11 @@ def _ratio(above: pd.Series, below: pd.Series, sessions: pd.Series, options: Opt
 # ---- who earns -----------------------------------------------------------------------------------------
 
 
+@of_sessions(
+    "econarena.payoffs", "Payoffs (Economics Arena, figures 1a, 2a and 6)", "How much do players earn?",
+    f"{PAYOFF}. Mean per run; {SESSIONS}",
+)  # fmt: skip
 def payoffs(data: Data, options: Options) -> Result:
-    """Return the mean payoff by player and environment."""
     rows = actions(data)
     table = Table(
         "payoffs", "Mean payoff per run",
@@ -80,9 +86,12 @@ def _prize_warnings(data: Data, rows: pd.DataFrame) -> list[str]:
     return [f"In {runs}, the winners' shares do not add up to the prize."] if mismatched else []
 
 
+@of_sessions(
+    "econarena.ratio", "Share of the optimum (Economics Arena, equations 1 and 4)",
+    "What share of the optimum do players reach?",
+    f"Contest: mean payoff / (prize/n); auction: mean final assets / mean equilibrium assets; {SESSIONS}",
+)  # fmt: skip
 def ratio(data: Data, options: Options) -> Result:
-    """Return results relative to the optimum."""
-
     def share_of_optimum(runs: pd.DataFrame) -> dict[str, Any]:
         valid = runs[runs["result"].notna() & runs["optimum"].notna()]
         return _ratio(valid["result"], valid["optimum"], valid["match"], options)
@@ -98,8 +107,13 @@ def ratio(data: Data, options: Options) -> Result:
 # ---- how far from equilibrium --------------------------------------------------------------------------
 
 
+@of_sessions(
+    "econarena.deviation", "Deviation from equilibrium (Economics Arena, figures 1b, 2b and 4)",
+    "How far is play from equilibrium?",
+    "Contest: answer/limit, because the paper's formula would divide by 0; auction: |final assets / "
+    f"equilibrium assets - 1|. Fouls are left out. Mean over seats and runs; {SESSIONS}",
+)  # fmt: skip
 def deviation(data: Data, options: Options) -> Result:
-    """Return the deviation of actions from equilibrium."""
     rows = actions(data)
     rows = rows[rows["d"].notna()]
     if not len(rows):
@@ -120,8 +134,12 @@ def deviation(data: Data, options: Options) -> Result:
 # ---- stakes --------------------------------------------------------------------------------------------
 
 
+@of_sessions(
+    "econarena.configurations", "Stakes (Economics Arena, figure 3)", "Do players adapt to stakes?",
+    f"Mean payoff by stakes; {SESSIONS} Interaction: Wald F test of player × stakes in OLS of the payoff, "
+    "with standard errors clustered by session.",
+)  # fmt: skip
 def configurations(data: Data, options: Options) -> Result:
-    """Return payoffs by stakes, and whether players adapt differently."""
     rows = actions(data)
     if rows["group"].nunique() < 2:
         raise SkippedError("All sessions have the same stakes.")
@@ -169,8 +187,11 @@ def interaction(rows: pd.DataFrame) -> dict[str, Any]:
 # ---- table 1 -------------------------------------------------------------------------------------------
 
 
+@of_sessions(
+    "econarena.senior", "Opponents (Economics Arena, table 1)", "Do opponents matter?",
+    f"{PAYOFF}. Mean over the first 20, 60 and 100 sessions; {SESSIONS}",
+)  # fmt: skip
 def senior(data: Data, options: Options) -> Result:
-    """Return the mean payoff over the first sessions against the same opponents."""
     rows = actions(data)
     environment = "senior" if "senior" in set(rows["environment"]) else "melee"
     rows = rows[rows["environment"] == environment]
@@ -198,8 +219,12 @@ def senior(data: Data, options: Options) -> Result:
 # ---- learning ------------------------------------------------------------------------------------------
 
 
+@of_sessions(
+    "econarena.paths", "Learning (Economics Arena, figure 5)", "Do players learn?",
+    "Mean action relative to the limit or the value, by run, with t intervals over sessions; slope of the "
+    "deviation on the run, with session dummies and standard errors clustered by session.",
+)  # fmt: skip
 def paths(data: Data, options: Options) -> Result:
-    """Return actions by run, the slope of the deviation, and the run from which the deviation stays small."""
     rows = actions(data)
     rows = rows[rows["config_runs"] > 1].astype({"run": "int64"})
     if not len(rows):
@@ -268,9 +293,11 @@ def first_close_run(means: Sequence[float | None]) -> int | None:
     return first_run
 
 
+@of_sessions(
+    "econarena.history", "History (Economics Arena, figure 4 compared with 1b)", "Does history help?",
+    "Mean deviation of sessions with history minus that of sessions without; Welch's t test on session means.",
+)  # fmt: skip
 def history(data: Data, options: Options) -> Result:
-    """Return whether seeing earlier runs changes deviations."""
-
     def difference(runs: pd.DataFrame) -> dict[str, Any] | None:
         means = {condition: of.groupby("match")["d"].mean().tolist() for condition, of in grouped(runs, "history")}
         with_history, without = means.get(WITH_HISTORY), means.get(WITHOUT_HISTORY)
@@ -296,8 +323,12 @@ def history(data: Data, options: Options) -> Result:
 # ---- fouls ---------------------------------------------------------------------------------------------
 
 
+@of_sessions(
+    "econarena.fouls", "Rule breaking (Economics Arena, table 2)", "Who breaks the rules?",
+    "Share of runs with a foul, with Wilson's interval over sessions (n divided by the design effect); difference "
+    "between runs with and without history, with Newcombe's interval over runs.",
+)  # fmt: skip
 def fouls(data: Data, options: Options) -> Result:
-    """Return the share of runs in which a player broke the rules."""
     rows, game = with_dependence(data, actions(data)), game_of(data)
     found = shares(rows, ["player", "history"], "foul", level=options.level).rename(columns={"number": "fouls"})
     found["published"] = [printed.fouls(player, game, condition)
@@ -328,8 +359,13 @@ def fouls(data: Data, options: Options) -> Result:
 # ---- depth of reasoning --------------------------------------------------------------------------------
 
 
+@of_sessions(
+    "econarena.level", "Depth of reasoning (Economics Arena, appendix A.1)", "How deeply do players reason?",
+    "k = log(answer/(limit/2)) / log(fraction), rounded to the nearest whole number from 0 to 4; answers of "
+    "0 count as “∞”; Wilson's intervals over sessions (n divided by the design effect).",
+    games=(CONTEST,),
+)  # fmt: skip
 def level(data: Data, options: Options) -> Result:
-    """Return the distribution of answers over levels of reasoning."""
     rows = actions(data)
     rows = rows[~rows["foul"] & rows["action"].notna()]
     if not len(rows):
@@ -353,59 +389,3 @@ def depth(answer: float, upper: float, fraction: float) -> str:
     if answer <= 0:
         return "∞"
     return str(min(MAX_DEPTH, max(0, round(log(answer / (upper / 2)) / log(fraction)))))
-
-
-SESSIONS = "percentile bootstrap over sessions, from five sessions on (the paper has no intervals)."
-PAYOFF = "Payoff: the share of the prize, or value minus price for the winner of an auction; 0 for others and for fouls"
-of_sessions = partial(Analysis, games=GAMES, columns=REQUIRED_COLUMNS)
-ANALYSES = [
-    of_sessions(
-        "econarena.payoffs", "Payoffs (Economics Arena, figures 1a, 2a and 6)", "How much do players earn?",
-        f"{PAYOFF}. Mean per run; {SESSIONS}", payoffs,
-    ),
-    of_sessions(
-        "econarena.deviation", "Deviation from equilibrium (Economics Arena, figures 1b, 2b and 4)",
-        "How far is play from equilibrium?",
-        "Contest: answer/limit, because the paper's formula would divide by 0; auction: |final assets / "
-        f"equilibrium assets - 1|. Fouls are left out. Mean over seats and runs; {SESSIONS}",
-        deviation,
-    ),
-    of_sessions(
-        "econarena.ratio", "Share of the optimum (Economics Arena, equations 1 and 4)",
-        "What share of the optimum do players reach?",
-        f"Contest: mean payoff / (prize/n); auction: mean final assets / mean equilibrium assets; {SESSIONS}", ratio,
-    ),
-    of_sessions(
-        "econarena.configurations", "Stakes (Economics Arena, figure 3)", "Do players adapt to stakes?",
-        f"Mean payoff by stakes; {SESSIONS} Interaction: Wald F test of player × stakes in OLS of the payoff, "
-        "with standard errors clustered by session.",
-        configurations,
-    ),
-    of_sessions(
-        "econarena.senior", "Opponents (Economics Arena, table 1)", "Do opponents matter?",
-        f"{PAYOFF}. Mean over the first 20, 60 and 100 sessions; {SESSIONS}", senior,
-    ),
-    of_sessions(
-        "econarena.paths", "Learning (Economics Arena, figure 5)", "Do players learn?",
-        "Mean action relative to the limit or the value, by run, with t intervals over sessions; slope of the "
-        "deviation on the run, with session dummies and standard errors clustered by session.",
-        paths,
-    ),
-    of_sessions(
-        "econarena.history", "History (Economics Arena, figure 4 compared with 1b)", "Does history help?",
-        "Mean deviation of sessions with history minus that of sessions without; Welch's t test on session means.",
-        history,
-    ),
-    of_sessions(
-        "econarena.fouls", "Rule breaking (Economics Arena, table 2)", "Who breaks the rules?",
-        "Share of runs with a foul, with Wilson's interval over sessions (n divided by the design effect); difference "
-        "between runs with and without history, with Newcombe's interval over runs.",
-        fouls,
-    ),
-    of_sessions(
-        "econarena.level", "Depth of reasoning (Economics Arena, appendix A.1)", "How deeply do players reason?",
-        "k = log(answer/(limit/2)) / log(fraction), rounded to the nearest whole number from 0 to 4; answers of "
-        "0 count as “∞”; Wilson's intervals over sessions (n divided by the design effect).",
-        level, games=(CONTEST,),
-    ),
-]  # fmt: skip

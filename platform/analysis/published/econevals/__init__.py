@@ -5,7 +5,10 @@ from analysis.published.econevals.measures import duopoly, duopoly_litmus, impli
 from games.scheduling.blocking import expected_blocking
 from games.task_allocation.litmus import task_allocation
 
-ANALYSES = [*benchmarks.ANALYSES, *litmus.ANALYSES]
+ANALYSES = [
+    benchmarks.scores, benchmarks.tests, benchmarks.runs, benchmarks.exploration, benchmarks.learning, litmus.litmus,
+    litmus.equality, litmus.patience, litmus.collusion,
+]  # fmt: skip
 
 __all__ = [
     "ANALYSES", "duopoly", "duopoly_litmus", "expected_blocking", "implied_rate", "scheduling_score", "task_allocation",

@@ -34,8 +34,14 @@ NEAR_BEST = 0.9
 KEYS = ["level", "agent"]
 
 
+@of_benchmarks(
+    "econevals.scores", "Benchmark scores (EconEvals, table 1)", "How well do agents do?",
+    "Mean score over instances × 100, with t intervals; share of instances fully solved, with Wilson "
+    "intervals. The scheduling score divides by the exact expected number of blocking pairs, so it needs no "
+    "bootstrap.",
+    columns=REQUIRED_COLUMNS,
+)  # fmt: skip
 def scores(data: Data, options: Options) -> Result:
-    """Return the mean score by level and agent, and the number of fully solved instances."""
     game = game_of(data, BENCHMARKS)
     has_solved = data.has("matches", "solved") and game != "pricing"
     rows = frame(data, game, ["score", *(["solved"] if has_solved else [])])
@@ -85,8 +91,13 @@ def differences(rows: pd.DataFrame, column: str, *, level: float) -> pd.DataFram
     ])  # fmt: skip
 
 
+@of_benchmarks(
+    "econevals.tests", "Differences between agents (EconEvals, section 4)", "Do agents differ?",
+    "Paired t tests for every pair of agents at each level, on the instances that both played; raw and "
+    "Holm-adjusted p-values. Agents that share no instance are not compared.",
+    columns=REQUIRED_COLUMNS,
+)  # fmt: skip
 def tests(data: Data, options: Options) -> Result:
-    """Return the differences between agents in score and exploration."""
     game = game_of(data, BENCHMARKS)
     has_exploration = data.has("matches", "exploration_rate") and game != "pricing"
     titles = {"score": "Score", **({"exploration_rate": "Exploration rate"} if has_exploration else {})}
@@ -109,8 +120,11 @@ def tests(data: Data, options: Options) -> Result:
     return Result(tables, numbers=found)
 
 
+@of_benchmarks(
+    "econevals.runs", "Every run (EconEvals, figures 2 to 6 and 9)", "How much do runs vary?",
+    "Each ring is a match's score; bars mark means.", columns=REQUIRED_COLUMNS,
+)  # fmt: skip
 def runs(data: Data, options: Options) -> Result:
-    """Return every run's score."""
     game = game_of(data, BENCHMARKS)
     rows = frame(data, game, ["score"]).sort_values(["level", "agent", "instance"])
     title = f"{game.capitalize()}: score of every run"
@@ -123,8 +137,14 @@ def runs(data: Data, options: Options) -> Result:
     return Result([Table("runs", title, columns, rows[["level", "agent", "instance", "score"]], charts=charts)])
 
 
+@of_benchmarks(
+    "econevals.exploration", "Exploration (EconEvals, figures 7 and 8, table 4)", "Do agents explore enough?",
+    "Share of distinct plans among each match's plans; means with t intervals, by level and by what the "
+    "agent was told.",
+    games=("procurement", "scheduling"),
+    columns={"matches": ["match", "game", "config_level", "exploration_rate"]},
+)  # fmt: skip
 def exploration(data: Data, options: Options) -> Result:
-    """Return the exploration rate: the share of distinct plans among all plans."""
     game = game_of(data, ("procurement", "scheduling"))
     rows = frame(data, game, ["exploration_rate"])
 
@@ -151,8 +171,13 @@ def exploration(data: Data, options: Options) -> Result:
 # ---- learning -----------------------------------------------------------------------------------------------------
 
 
+@of_benchmarks(
+    "econevals.learning", "Learning over periods (EconEvals' games)", "How fast do agents learn?",
+    "Best score so far (in pricing, profit relative to the optimum) by period, with a percentile bootstrap "
+    "band over instances; first period at 90 % of the match's best and mean over periods, with t intervals.",
+    columns={"matches": [*REQUIRED_COLUMNS["matches"], "config_periods"], "rounds": ["match", "round"]},
+)  # fmt: skip
 def learning(data: Data, options: Options) -> Result:
-    """Return how results improve over the periods."""
     game = game_of(data, BENCHMARKS)
     rows = frame(
         data, game, ["score", "config_periods", *(["expected_blocking_pairs"] if game == "scheduling" else [])]
@@ -162,19 +187,8 @@ def learning(data: Data, options: Options) -> Result:
     for (level, agent), subset in grouped(rows[rows["match"].isin(values)], *KEYS):
         grid = padded([values[match] for match in subset["match"]], int(subset["config_periods"].max()))
         low, high = _band(grid, subset["instance"].tolist(), options)
-        curves.append(
-            pd.DataFrame(
-                {
-                    "level": level,
-                    "agent": agent,
-                    "period": range(1, grid.shape[1] + 1),
-                    "estimate": grid.mean(axis=0),
-                    "low": low,
-                    "high": high,
-                    "n": len(grid),
-                }
-            )
-        )
+        curves.append(pd.DataFrame({"period": range(1, grid.shape[1] + 1), "estimate": grid.mean(axis=0), "low": low,
+                                    "high": high, "level": level, "agent": agent, "n": len(grid)}))  # fmt: skip
         first = mean([value for path in grid if (value := first_near_best(path)) is not None], level=options.level)
         area = mean(grid.mean(axis=1).tolist(), level=options.level)
         speeds.append({"level": level, "agent": agent, "se": area["se"], "n": len(grid),
@@ -245,38 +259,3 @@ def _band(grid: np.ndarray, instances: Sequence[str], options: Options) -> tuple
     means = weights @ grid / weights.sum(axis=1, keepdims=True)
     low, high = np.quantile(means, [(1 - options.level) / 2, (1 + options.level) / 2], axis=0)
     return low, high
-
-
-ANALYSES = [
-    of_benchmarks(
-        "econevals.scores", "Benchmark scores (EconEvals, table 1)", "How well do agents do?",
-        "Mean score over instances × 100, with t intervals; share of instances fully solved, with Wilson "
-        "intervals. The scheduling score divides by the exact expected number of blocking pairs, so it needs no "
-        "bootstrap.",
-        scores, columns=REQUIRED_COLUMNS,
-    ),
-    of_benchmarks(
-        "econevals.tests", "Differences between agents (EconEvals, section 4)", "Do agents differ?",
-        "Paired t tests for every pair of agents at each level, on the instances that both played; raw and "
-        "Holm-adjusted p-values. Agents that share no instance are not compared.",
-        tests, columns=REQUIRED_COLUMNS,
-    ),
-    of_benchmarks(
-        "econevals.runs", "Every run (EconEvals, figures 2 to 6 and 9)", "How much do runs vary?",
-        "Each ring is a match's score; bars mark means.", runs, columns=REQUIRED_COLUMNS,
-    ),
-    of_benchmarks(
-        "econevals.exploration", "Exploration (EconEvals, figures 7 and 8, table 4)", "Do agents explore enough?",
-        "Share of distinct plans among each match's plans; means with t intervals, by level and by what the "
-        "agent was told.",
-        exploration, games=("procurement", "scheduling"),
-        columns={"matches": ["match", "game", "config_level", "exploration_rate"]},
-    ),
-    of_benchmarks(
-        "econevals.learning", "Learning over periods (EconEvals' games)", "How fast do agents learn?",
-        "Best score so far (in pricing, profit relative to the optimum) by period, with a percentile bootstrap "
-        "band over instances; first period at 90 % of the match's best and mean over periods, with t intervals.",
-        learning,
-        columns={"matches": [*REQUIRED_COLUMNS["matches"], "config_periods"], "rounds": ["match", "round"]},
-    ),
-]  # fmt: skip

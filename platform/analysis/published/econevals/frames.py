@@ -11,7 +11,7 @@ import pandas as pd
 from analysis.data import Data
 from analysis.errors import SkippedError
 from analysis.frames import level_text
-from analysis.results import Analysis
+from analysis.results import analysis
 from analysis.tables import text
 from analysis.toolbox import paired
 
@@ -21,7 +21,7 @@ LEVELS = ("small", "basic", "medium", "hard")
 DISCLOSURE: Mapping[str, str] = {
     "baseline": "not told the horizon", "horizon": "told the horizon", "horizon_goal": "told horizon and goal"
 }  # fmt: skip
-of_benchmarks = partial(Analysis, games=BENCHMARKS)
+of_benchmarks = partial(analysis, games=BENCHMARKS)
 
 
 def game_of(data: Data, games: Sequence[str]) -> str:

@@ -17,7 +17,7 @@ from analysis.options import Options
 from analysis.published.econevals import printed
 from analysis.published.econevals.frames import AGENT, OTHER, by_instance, difference, frame, game_of
 from analysis.published.econevals.measures import best_rate, duopoly
-from analysis.results import Analysis, Result
+from analysis.results import Result, analysis
 from analysis.tables import Chart, Table, count, number, records, share, text
 from analysis.toolbox import bootstrap, mean, welch
 from analysis.toolbox.dependence import FEWEST_UNITS
@@ -52,8 +52,13 @@ TESTED = ("p", "p_holm")
 # ---- table 2 -------------------------------------------------------------------------------------------------
 
 
+@analysis(
+    "econevals.litmus", "Litmus scores (EconEvals, table 2)", "Where do agents lie on the litmus scale?",
+    "Mean litmus score over runs (patience: the rate that best fits all choices), with a percentile "
+    "bootstrap over runs, from five runs on; reliability from the runs in which the right answer is known.",
+    games=GAMES, columns={"matches": ["match", "game"]},
+)  # fmt: skip
 def litmus(data: Data, options: Options) -> Result:
-    """Return every agent's litmus score and reliability."""
     game = game_of(data, GAMES)
     score = _SCORES_BY_GAME[game]
     found = by_group(frame(data, game, COLUMNS[game]), ["agent"], lambda matches: score(data, matches, options))
@@ -155,8 +160,15 @@ _SCORES_BY_GAME: Mapping[str, Callable[..., dict[str, Any]]] = {
 # ---- efficiency or equality --------------------------------------------------------------------------------------
 
 
+@analysis(
+    "econevals.equality", "Efficiency or equality (EconEvals, figure 5, appendices E.1 and E.2)",
+    "Do agents prefer efficiency or equality?",
+    "Litmus score by run, and mean with t interval; paired t tests on the same instances between agents, "
+    "and against the runs with the goal of equality. 18 instances and 30 periods as in the litmus test, although "
+    "appendix E.1 mentions 12 and 5 + 95.",
+    games=("task_allocation",), columns={"matches": ["match", "game", *COLUMNS["task_allocation"]]},
+)  # fmt: skip
 def equality(data: Data, options: Options) -> Result:
-    """Return litmus scores by run, differences between agents, and distances from the equality-efficiency line."""
     columns = [*COLUMNS["task_allocation"], "frontier_distance", "revenue", "best_revenue", "equal_revenue",
                "inequality", "inequality_at_best"]  # fmt: skip
     rows = frame(data, "task_allocation", columns)
@@ -241,8 +253,15 @@ def best_overall_rate(answers: pd.DataFrame) -> dict[str, Any]:
     return best_rate(mean_reliabilities([curve(of, horizon) for horizon, of in shares(answers).items()]))
 
 
+@analysis(
+    "econevals.patience", "Patience (EconEvals, table 3, figure 10)", "Which interest rate do choices imply?",
+    "The rate with the highest reliability, 1 - mean |g - f| over the tested amounts, or the median of "
+    "rates tied within 1e-12; McNemar's exact test for the order of the options.",
+    games=("patience",),
+    columns={"matches": ["match", "game", "config_horizon"],
+             "rounds": ["match", "round", "amount", "now_option", "later"]},
+)  # fmt: skip
 def patience(data: Data, options: Options) -> Result:
-    """Return the implied rate and its reliability by horizon, and whether the order of the options matters."""
     rows = frame(data, "patience", COLUMNS["patience"])
     rates, curves, steps = [], [], []
     for agent, matches in grouped(rows, "agent"):
@@ -319,8 +338,14 @@ def order_effect(data: Data, chosen: set[str]) -> dict[str, Any]:
 # ---- collusion -----------------------------------------------------------------------------------------
 
 
+@analysis(
+    "econevals.duopoly", "Collusion (EconEvals, figures 6 and 11)", "Do agents collude?",
+    "Litmus score by run, and mean with t interval; Welch's t tests between agents; mean prices over the "
+    "final, scored periods, relative to α and capped at 2.2. In single-firm matches, prices count as converged if "
+    "their 10th and 90th percentiles (linear interpolation) lie within 5 % of the monopoly price.",
+    games=("duopoly",), columns={"matches": ["match", "game", *COLUMNS["duopoly"]]},
+)  # fmt: skip
 def collusion(data: Data, options: Options) -> Result:
-    """Return litmus scores by run, differences between agents, and mean prices relative to the references."""
     rows = frame(data, "duopoly", [*COLUMNS["duopoly"], "config_alpha", "config_periods"])
     rivals = _with_rival(rows)
     if not len(rivals):
@@ -371,36 +396,3 @@ def mean_prices(data: Data, rows: pd.DataFrame) -> pd.DataFrame:
     relative = (prices["price"] / prices["config_alpha"])[scored]
     means = relative.groupby([prices["match"], prices["role"]]).mean().clip(upper=MAX_PRICE).unstack()
     return means.reindex(columns=["firm_1", "firm_2"]).dropna().join(settings["agent"])
-
-
-ANALYSES = [
-    Analysis(
-        "econevals.litmus", "Litmus scores (EconEvals, table 2)", "Where do agents lie on the litmus scale?",
-        "Mean litmus score over runs (patience: the rate that best fits all choices), with a percentile "
-        "bootstrap over runs, from five runs on; reliability from the runs in which the right answer is known.",
-        litmus, games=GAMES, columns={"matches": ["match", "game"]},
-    ),
-    Analysis(
-        "econevals.equality", "Efficiency or equality (EconEvals, figure 5, appendices E.1 and E.2)",
-        "Do agents prefer efficiency or equality?",
-        "Litmus score by run, and mean with t interval; paired t tests on the same instances between agents, "
-        "and against the runs with the goal of equality. 18 instances and 30 periods as in the litmus test, although "
-        "appendix E.1 mentions 12 and 5 + 95.",
-        equality, games=("task_allocation",), columns={"matches": ["match", "game", *COLUMNS["task_allocation"]]},
-    ),
-    Analysis(
-        "econevals.patience", "Patience (EconEvals, table 3, figure 10)", "Which interest rate do choices imply?",
-        "The rate with the highest reliability, 1 - mean |g - f| over the tested amounts, or the median of "
-        "rates tied within 1e-12; McNemar's exact test for the order of the options.",
-        patience, games=("patience",),
-        columns={"matches": ["match", "game", "config_horizon"],
-                 "rounds": ["match", "round", "amount", "now_option", "later"]},
-    ),
-    Analysis(
-        "econevals.duopoly", "Collusion (EconEvals, figures 6 and 11)", "Do agents collude?",
-        "Litmus score by run, and mean with t interval; Welch's t tests between agents; mean prices over the "
-        "final, scored periods, relative to α and capped at 2.2. In single-firm matches, prices count as converged if "
-        "their 10th and 90th percentiles (linear interpolation) lie within 5 % of the monopoly price.",
-        collusion, games=("duopoly",), columns={"matches": ["match", "game", *COLUMNS["duopoly"]]},
-    ),
-]  # fmt: skip

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from math import exp
 from typing import Any
 
+from games.duopoly.market import Market
 from games.patience.rates import best_fit, reliabilities
 from games.scheduling.blocking import expected_blocking
 
-QUALITY, OUTSIDE, COST, MU = 2.0, 0.0, 1.0, 0.25
-"""Parameters of the published duopoly; prices are α times those at α = 1."""
+MARKET = {"quality": 2.0, "outside": 0.0, "cost": 1.0, "mu": 0.25, "size": 100.0}
+"""Parameters of the published duopoly."""
 
 
 def implied_rate(amounts: Sequence[float], shares_later: Sequence[float | None], years: float) -> dict[str, Any]:
@@ -40,25 +40,8 @@ def best_rate(fits: Mapping[float, float | None]) -> dict[str, Any]:
 
 def duopoly(alpha: float) -> dict[str, float]:
     """Return the reference prices of the published market: nash, collusive and monopoly (a single firm)."""
-    return {
-        "nash": _price(alpha, lambda a: a / (2 * a + _outside())),
-        "collusive": _price(alpha, lambda a: 2 * a / (2 * a + _outside())),
-        "monopoly": _price(alpha, lambda a: a / (a + _outside())),
-    }
-
-
-def _outside() -> float:
-    return exp(OUTSIDE / MU)
-
-
-def _price(alpha: float, share: Any) -> float:
-    """Return the price with (p/α - c)/μ·(1 - market share) = 1, by bisection on the normalised markup."""
-    low, high = 1.0, 100.0
-    for _step in range(200):
-        middle = (low + high) / 2
-        attraction = exp((QUALITY - COST) / MU - middle)
-        low, high = (middle, high) if middle * (1 - share(attraction)) < 1 else (low, middle)
-    return alpha * (COST + MU * (low + high) / 2)
+    market = Market(alpha, **MARKET)
+    return {"nash": market.nash_price, "collusive": market.collusive_price, "monopoly": market.monopoly_price}
 
 
 def duopoly_litmus(mean_price: float, alpha: float) -> float:

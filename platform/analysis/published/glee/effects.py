@@ -40,6 +40,11 @@ FORMULA_NOTE = (
     "The published values for {metrics} may come from code whose formulas differ from the paper's; other values should "
     "agree up to rounding."
 )
+REGRESSION = (
+    "OLS of the metric on parameters, market (all combinations as one factor) and both players, one match per row; "
+    "intervals from leaving out one independent unit at a time (CR3), classical ones only where the paper shows them; "
+)
+ALL_MATCHES = "All matches are included, with and without people, because the paper does not say which it used."
 
 
 @dataclass(frozen=True)
@@ -112,8 +117,12 @@ def _formula_note(family: str, metrics: Sequence[str]) -> str:
 # ---- table 2 -------------------------------------------------------------------------------------------------
 
 
+@of_families(
+    "glee.market", "Market conditions (GLEE, table 2)",
+    "Do horizon, information and messages change efficiency and fairness?",
+    f"{REGRESSION}coefficients of the market, sorted by efficiency. {ALL_MATCHES}",
+)  # fmt: skip
 def market(data: Data, options: Options) -> Result:
-    """Return coefficients of the market factor on efficiency and fairness, in the layout of table 2."""
     tables: list[Table] = []
     found: dict[str, Any] = {}
     warnings: list[str] = []
@@ -182,8 +191,12 @@ def _published(
 # ---- all coefficients ------------------------------------------------------------------------------------------
 
 
+@of_families(
+    "glee.effects", "All effects of parameters (GLEE, appendix F)", "What is the effect of each parameter?",
+    f"{REGRESSION}all coefficients in percentage points, with raw and Holm-adjusted p-values. "
+    "We take the published metric values to be these coefficients, not means over configurations.",
+)  # fmt: skip
 def effects(data: Data, options: Options) -> Result:
-    """Return every coefficient of the regressions."""
     tables: list[Table] = []
     warnings: list[str] = []
     for family in families(data):
@@ -250,8 +263,12 @@ def player_terms(data: Data, family: str, options: Options) -> tuple[dict[str, p
     return terms, _warnings([*fits.values()])
 
 
+@of_families(
+    "glee.players", "Players' self-gain (GLEE, table 3)", "Which players gain, and in which role?",
+    f"{REGRESSION}coefficients of the players as Alice and as Bob on their own self-gain, relative to "
+    f"gemini-1.5-flash. {ALL_MATCHES}",
+)  # fmt: skip
 def players(data: Data, options: Options) -> Result:
-    """Return coefficients of the players on their own self-gain, in the layout of table 3."""
     tables: list[Table] = []
     found: dict[str, Any] = {}
     warnings: list[str] = []
@@ -286,8 +303,13 @@ def players(data: Data, options: Options) -> Result:
 # ---- people among players ----------------------------------------------------------------------------------------
 
 
+@of_families(
+    "glee.humans", "People among the players (GLEE, question 3)", "Are people different from models?",
+    f"{REGRESSION}rank of people among the coefficients on self-gain, and their interval compared with the "
+    "best and the worst model's coefficient.",
+    needs="both",
+)  # fmt: skip
 def humans(data: Data, options: Options) -> Result:
-    """Return where people rank among the players of each role."""
     ranks: list[dict[str, Any]] = []
     charts: list[Chart] = []
     warnings: list[str] = []
@@ -338,36 +360,3 @@ def rank_of_humans(terms: pd.DataFrame) -> dict[str, Any] | None:
         "best": best["player"], "best_estimate": best["estimate"],
         "worst": worst["player"], "worst_estimate": worst["estimate"], "verdict": verdict,
     }  # fmt: skip
-
-
-REGRESSION = (
-    "OLS of the metric on parameters, market (all combinations as one factor) and both players, one match per row; "
-    "intervals from leaving out one independent unit at a time (CR3), classical ones only where the paper shows them; "
-)
-ALL_MATCHES = "All matches are included, with and without people, because the paper does not say which it used."
-
-ANALYSES = [
-    of_families(
-        "glee.market", "Market conditions (GLEE, table 2)",
-        "Do horizon, information and messages change efficiency and fairness?",
-        f"{REGRESSION}coefficients of the market, sorted by efficiency. {ALL_MATCHES}", market,
-    ),
-    of_families(
-        "glee.effects", "All effects of parameters (GLEE, appendix F)", "What is the effect of each parameter?",
-        f"{REGRESSION}all coefficients in percentage points, with raw and Holm-adjusted p-values. "
-        "We take the published metric values to be these coefficients, not means over configurations.",
-        effects,
-    ),
-    of_families(
-        "glee.players", "Players' self-gain (GLEE, table 3)", "Which players gain, and in which role?",
-        f"{REGRESSION}coefficients of the players as Alice and as Bob on their own self-gain, relative to "
-        f"gemini-1.5-flash. {ALL_MATCHES}",
-        players,
-    ),
-    of_families(
-        "glee.humans", "People among the players (GLEE, question 3)", "Are people different from models?",
-        f"{REGRESSION}rank of people among the coefficients on self-gain, and their interval compared with the "
-        "best and the worst model's coefficient.",
-        humans, needs="both",
-    ),
-]  # fmt: skip

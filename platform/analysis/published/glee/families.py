@@ -12,7 +12,7 @@ import pandas as pd
 
 from analysis.data import Data
 from analysis.errors import SkippedError
-from analysis.results import Analysis
+from analysis.results import analysis
 from analysis.tables import text
 
 HUMAN = "human"
@@ -87,7 +87,7 @@ SHARED = ("match", "game", "player_alice", "player_bob", *[m for m in METRICS if
 """Columns of matches.csv that every family needs."""
 GAMES = tuple(FAMILIES)
 REQUIRED_COLUMNS: Mapping[str, Sequence[str]] = {"matches": [*SHARED, "fairness"]}
-of_families = partial(Analysis, games=GAMES, columns=REQUIRED_COLUMNS)
+of_families = partial(analysis, games=GAMES, columns=REQUIRED_COLUMNS)
 
 
 def families(data: Data) -> list[str]:

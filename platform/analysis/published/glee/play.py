@@ -23,10 +23,17 @@ from games.bargaining.equilibrium import proposer_share
 WHO = {(False, True): "human Bob", (True, False): "human Alice", (True, True): "people only",
        (False, False): "agents only"}  # fmt: skip
 """Names of matches by whether Alice is human and whether Bob is."""
+PEOPLE = {"participants": ["check_code_word_passed", "check_quiz_passed"]}
 
 
+@of_families(
+    "glee.anchoring", "First offers as anchors (GLEE, question 3)", "Do first offers anchor the final agreement?",
+    "Pearson's correlation of Alice's share in the first offer with her final self-gain in bargaining, by "
+    "which side is human; the difference is tested with Fisher's z.",
+    needs="both", games=("bargaining",),
+    columns={**REQUIRED_COLUMNS, "decisions": ["match", "move_number", "move_alice_gain"]},
+)  # fmt: skip
 def anchoring(data: Data, options: Options) -> Result:
-    """Return the correlation of the first offer with Alice's self-gain in bargaining, by which players are human."""
     rows = frame(data, "bargaining")
     first = data.table("decisions", ["match", "move_number", "move_alice_gain"])
     first = first[first["move_alice_gain"].notna()].sort_values("move_number", kind="stable").drop_duplicates("match")
@@ -61,8 +68,11 @@ def anchoring(data: Data, options: Options) -> Result:
 COUNTED = ("games", "decisions", "messages", "words")
 
 
+@of_families(
+    "glee.counts", "Amount of data (GLEE, tables 6 and 7)", "How much data is there?",
+    "Counts by family; configurations and games with people by kind of cell.",
+)  # fmt: skip
 def counts(data: Data, options: Options) -> Result:
-    """Return the amount of data by family and by kind of cell."""
     totals, kinds = [], []
     for family in families(data):
         rows = frame(data, family)
@@ -120,8 +130,13 @@ KINDS = ("main", "variant", "random")
 # ---- checks ----------------------------------------------------------------------------------------------
 
 
+@of_families(
+    "glee.checks", "Attention checks (GLEE, appendix E.3)", "Who fails the checks?",
+    "Share of participants who failed the code word, among those who began, and the quiz, among those who "
+    "answered it, with Wilson intervals.",
+    needs="people", columns=PEOPLE,
+)  # fmt: skip
 def checks(data: Data, options: Options) -> Result:
-    """Return the shares of participants who failed the code word and the quiz."""
     rows = data.table("participants", [*PEOPLE["participants"]]).astype("boolean")
     word, quiz = (~rows[name] for name in PEOPLE["participants"])
     family = data.games[0] if len(data.games) == 1 else "all"
@@ -149,8 +164,14 @@ def checks(data: Data, options: Options) -> Result:
 # ---- rationality -----------------------------------------------------------------------------------------
 
 
+@of_families(
+    "glee.rationality", "Play compared with theory (GLEE's games)",
+    "How far is play from theoretical predictions?",
+    "Bargaining: agreed share minus equilibrium share. Negotiation: price relative to both values. "
+    "Persuasion: share bought by quality and by recommendation. Means over matches and shares of "
+    f"matches, with intervals over independent units. {UNITS}",
+)  # fmt: skip
 def rationality(data: Data, options: Options) -> Result:
-    """Compare bargains with the equilibrium, prices with the values, and trust with quality."""
     compare = {"bargaining": _bargains, "negotiation": _prices, "persuasion": _trust}
     tables: list[Table] = []
     found: dict[str, Any] = {}
@@ -273,34 +294,3 @@ def _after_recommendations(data: Data, rows: pd.DataFrame) -> pd.DataFrame:
     answers = answers.assign(bought=answers["move_decision"].eq("yes").astype(float))
     bought = answers.groupby(["match", "level"])["bought"].mean().reset_index()
     return with_dependence(data, bought).sort_values("level", kind="stable")
-
-
-PEOPLE = {"participants": ["check_code_word_passed", "check_quiz_passed"]}
-
-ANALYSES = [
-    of_families(
-        "glee.anchoring", "First offers as anchors (GLEE, question 3)", "Do first offers anchor the final agreement?",
-        "Pearson's correlation of Alice's share in the first offer with her final self-gain in bargaining, by "
-        "which side is human; the difference is tested with Fisher's z.",
-        anchoring, needs="both", games=("bargaining",),
-        columns={**REQUIRED_COLUMNS, "decisions": ["match", "move_number", "move_alice_gain"]},
-    ),
-    of_families(
-        "glee.counts", "Amount of data (GLEE, tables 6 and 7)", "How much data is there?",
-        "Counts by family; configurations and games with people by kind of cell.", counts,
-    ),
-    of_families(
-        "glee.checks", "Attention checks (GLEE, appendix E.3)", "Who fails the checks?",
-        "Share of participants who failed the code word, among those who began, and the quiz, among those who "
-        "answered it, with Wilson intervals.",
-        checks, needs="people", columns=PEOPLE,
-    ),
-    of_families(
-        "glee.rationality", "Play compared with theory (GLEE's games)",
-        "How far is play from theoretical predictions?",
-        "Bargaining: agreed share minus equilibrium share. Negotiation: price relative to both values. "
-        "Persuasion: share bought by quality and by recommendation. Means over matches and shares of "
-        f"matches, with intervals over independent units. {UNITS}",
-        rationality,
-    ),
-]  # fmt: skip

@@ -41,8 +41,15 @@ TREES = {
 """Boosted trees with default settings; those not installed are left out."""
 
 
+@of_families(
+    "glee.prediction", "Linear model compared with boosted trees (GLEE, table 9)",
+    "Is the linear model good enough?",
+    f"Models are fitted on 80 % of the matches and tested on 20 %, over shuffles with seeds 0 to "
+    f"{SHUFFLES - 1}. Root mean squared error of OLS and of boosted trees with the same dummies and default "
+    "settings: scikit-learn's histogram trees, and XGBoost and CatBoost if they are installed. Trees use only the "
+    f"first {TREE_SHUFFLES} shuffles ({TREE_SHUFFLES_OF_LARGE} for more than {LARGE:,} matches).",
+)  # fmt: skip
 def prediction(data: Data, options: Options) -> Result:
-    """Return root mean squared errors of the linear model and of boosted trees on test matches."""
     results = []
     for family in families(data):
         rows = frame(data, family)
@@ -146,16 +153,3 @@ def rmse(predicted: Any, truth: Any) -> Any:
 
 def _model_factory(module: str, name: str, settings: dict[str, Any]) -> Callable[[], Any]:
     return lambda: getattr(import_module(module), name)(**settings)
-
-
-ANALYSES = [
-    of_families(
-        "glee.prediction", "Linear model compared with boosted trees (GLEE, table 9)",
-        "Is the linear model good enough?",
-        f"Models are fitted on 80 % of the matches and tested on 20 %, over shuffles with seeds 0 to "
-        f"{SHUFFLES - 1}. Root mean squared error of OLS and of boosted trees with the same dummies and default "
-        "settings: scikit-learn's histogram trees, and XGBoost and CatBoost if they are installed. Trees use only the "
-        f"first {TREE_SHUFFLES} shuffles ({TREE_SHUFFLES_OF_LARGE} for more than {LARGE:,} matches).",
-        prediction,
-    )
-]  # fmt: skip

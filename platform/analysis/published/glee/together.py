@@ -26,11 +26,11 @@ from analysis.published.glee.families import (
     frame,
     of_families,
 )
-from analysis.published.glee.pairs import pair_effects
 from analysis.results import Result
 from analysis.tables import Chart, Column, Table, count, number, records, share, text
 from analysis.toolbox import holm, ols, pure_nash
 
+PAIR = "pair"
 ENDS: Mapping[str, Any] = {"smallest": min, "largest": max}
 OFTEN = 0.05
 """Share of bootstrap draws from which a pair is listed."""
@@ -38,6 +38,10 @@ LARGE = 5_000
 """Number of matches above which the bootstrap makes only `FEWER_DRAWS`; each draw is a regression on all pairs."""
 FEWER_DRAWS = 300
 Effects = Mapping[tuple[str, str], float]
+PAIR_METHOD = (
+    "OLS of the metric on parameters, market and the ordered pair of players, for matches between agents; the effect "
+    "is the pair's coefficient minus the unweighted mean over pairs (our reading of “relative to the mean outcome”); "
+)
 
 
 def matches_between_agents(data: Data, family: str) -> pd.DataFrame:
@@ -49,8 +53,42 @@ def matches_between_agents(data: Data, family: str) -> pd.DataFrame:
     return rows
 
 
+def pair_effects(
+    rows: Sequence[Mapping[str, Any]] | pd.DataFrame, outcome: str, alice: str, bob: str, factors: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return effects of the ordered pair (alice, bob) on an outcome, with the configuration as factors.
+
+    Args:
+        rows: dictionaries, or a pandas frame.
+        alice, bob: names of the columns with the players.
+        factors: reference level of each configuration factor.
+
+    Returns:
+        effects: {(alice, bob): coefficient minus the unweighted mean of all pairs' coefficients}, where the reference
+        pair's coefficient is 0, in the outcome's unit; n, dropped, warnings.
+    """
+    paired = pd.DataFrame(rows).dropna(subset=[alice, bob])
+    names = [*zip(paired[alice], paired[bob], strict=True)]
+    pairs = sorted(set(names), key=str)
+    if not pairs:
+        return {"effects": {}, "n": 0, "note": "no pairs"}
+    labels = {pair: f"{index:06d}" for index, pair in enumerate(pairs)}
+    paired[PAIR] = [labels[name] for name in names]
+    fitted = ols(paired, outcome, {**factors, PAIR: labels[pairs[0]]})
+    coefficients = {term["term"]: term["estimate"] for term in fitted["terms"]}
+    by_pair = {pair: coefficients.get(f"{PAIR}={label}") for pair, label in labels.items()}
+    by_pair[pairs[0]] = 0.0
+    estimated = {pair: value for pair, value in by_pair.items() if value is not None}
+    centre = sum(estimated.values()) / len(estimated)
+    return {"effects": {pair: value - centre for pair, value in estimated.items()},
+            **{name: fitted[name] for name in ("n", "dropped", "warnings")}}  # fmt: skip
+
+
+@of_families(
+    "glee.pairs", "Effects of pairs (GLEE, figures 1 and 21 to 23)", "Does the partner matter?",
+    f"{PAIR_METHOD}effects are fractions of the metric.", needs="agents",
+)  # fmt: skip
 def pairs(data: Data, options: Options) -> Result:
-    """Return the effect of each pair on each metric, relative to the mean over pairs."""
     tables: list[Table] = []
     found: dict[str, Any] = {}
     warnings: list[str] = []
@@ -101,8 +139,13 @@ def _lower_case(title: str) -> str:
 # ---- the same model on both sides --------------------------------------------------------------------------------
 
 
+@of_families(
+    "glee.same_model", "A model with itself (GLEE, section 4)", "Do models do better when they play themselves?",
+    f"{PAIR_METHOD}then OLS of these effects on both sides' models and on whether they are the same, "
+    "with classical standard errors and one pair per row.",
+    needs="agents",
+)  # fmt: skip
 def same_model(data: Data, options: Options) -> Result:
-    """Return how pairs of a model with itself differ from the other pairs."""
     results = []
     for family in families(data):
         rows = matches_between_agents(data, family)
@@ -143,8 +186,14 @@ def same_model_difference(effects: Effects, *, level: float = 0.95) -> dict[str,
 # ---- choosing a model as a game ------------------------------------------------------------------------------------
 
 
+@of_families(
+    "glee.meta_game", "Choosing a model as a game (GLEE, footnote 13)", "Which choices of models are stable?",
+    f"{PAIR_METHOD}pure-strategy equilibria of the table of effects on both self-gains (ties within 1e-9), "
+    "and the share of bootstrap draws of independent units in which a pair is an equilibrium "
+    f"({FEWER_DRAWS} draws for more than {LARGE:,} matches).",
+    needs="agents",
+)  # fmt: skip
 def meta_game(data: Data, options: Options) -> Result:
-    """Return the pure-strategy equilibria of the game in which both sides choose a model."""
     results: list[dict[str, Any]] = []
     found: dict[str, Any] = {}
     warnings: list[str] = []
@@ -241,29 +290,3 @@ def _weighted_solution(x: Any, y: np.ndarray, weights: np.ndarray) -> Any:
         return np.linalg.solve(squares, sums)
     except np.linalg.LinAlgError:
         return np.linalg.lstsq(squares, sums, rcond=None)[0]
-
-
-PAIR_METHOD = (
-    "OLS of the metric on parameters, market and the ordered pair of players, for matches between agents; the effect "
-    "is the pair's coefficient minus the unweighted mean over pairs (our reading of “relative to the mean outcome”); "
-)
-
-ANALYSES = [
-    of_families(
-        "glee.pairs", "Effects of pairs (GLEE, figures 1 and 21 to 23)", "Does the partner matter?",
-        f"{PAIR_METHOD}effects are fractions of the metric.", pairs, needs="agents",
-    ),
-    of_families(
-        "glee.same_model", "A model with itself (GLEE, section 4)", "Do models do better when they play themselves?",
-        f"{PAIR_METHOD}then OLS of these effects on both sides' models and on whether they are the same, "
-        "with classical standard errors and one pair per row.",
-        same_model, needs="agents",
-    ),
-    of_families(
-        "glee.meta_game", "Choosing a model as a game (GLEE, footnote 13)", "Which choices of models are stable?",
-        f"{PAIR_METHOD}pure-strategy equilibria of the table of effects on both self-gains (ties within 1e-9), "
-        "and the share of bootstrap draws of independent units in which a pair is an equilibrium "
-        f"({FEWER_DRAWS} draws for more than {LARGE:,} matches).",
-        meta_game, needs="agents",
-    ),
-]  # fmt: skip

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from exports.glee.playing import replay_game
+from exports.glee.published import replay_game
 from exports.glee.tests.building import FAMILIES, PEOPLE, TABLES, needs_persuasion, read
 from exports.published import UnreadableRecord
 

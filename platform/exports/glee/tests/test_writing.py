@@ -15,8 +15,7 @@ from analysis import formulas
 from conftest import examples
 from exports.glee import cells, reading, writing
 from exports.glee.families import ADAPTERS
-from exports.glee.playing import replay_game
-from exports.glee.published import PublishedGame
+from exports.glee.published import PublishedGame, replay_game
 from exports.glee.tests.building import FAMILIES, needs_persuasion, read
 from games import registry
 from games.play import configure, script_move, start, submit

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 from analysis.published.aucarena import corrected_failure_rate, printed
-from analysis.tables import records
 from exports.published import Analysed, Comparison, classes_in
 from exports.systems.aucarena.reading import GAME, Auction, auctions, lines_of
 from games import registry
@@ -86,8 +85,7 @@ def _items(root: Path) -> Iterator[Comparison]:
 
 
 def _bidders(analysed: Analysed, cause: str) -> Iterator[Comparison]:
-    result = analysed("aucarena.human", GAME)
-    rows = records(result.tables["bidders"].frame) if result else []
+    rows = analysed.rows("aucarena.human", GAME, "bidders")
     # The order of items that are neither ascending nor descending is imported as listed.
     found = {(printed.name_of(row["player"]), str(row["order"]).replace("listed", "random")): row for row in rows}
     for bidder, by_order in printed.BIDDERS.items():
@@ -98,9 +96,7 @@ def _bidders(analysed: Analysed, cause: str) -> Iterator[Comparison]:
 
 
 def _faithful(analysed: Analysed, cause: str) -> Iterator[Comparison]:
-    result = analysed("aucarena.faithful", GAME)
-    rows = records(result.tables["correlations"].frame) if result else []
-    found = {printed.name_of(row["player"]): row for row in rows}
+    found = {printed.name_of(row["player"]): row for row in analysed.rows("aucarena.faithful", GAME, "correlations")}
     for model, values in printed.FAITHFUL.items():
         row: Mapping[str, Any] = found.get(model, {})
         for key, value in zip(printed.CORRELATIONS, values, strict=True):

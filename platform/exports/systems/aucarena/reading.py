@@ -10,7 +10,7 @@ import json
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property, partial
 from itertools import count, pairwise
 from pathlib import Path
@@ -274,8 +274,8 @@ class Auction:
     def imported(self) -> Imported:
         play, events = replay_moves(configure(registry.get(GAME), self.config), 0, self.moves())
         players = {bidder.role: bidder.player for bidder in self.bidders}
-        match = imported(self.name, play, events, players, unverified=self.remark, repetition=self.repetition)
-        return replace(match, disagreements=tuple(self._disagreements(play)))
+        about = {"unverified": self.remark, "repetition": self.repetition}
+        return imported(self.name, play, events, players, self._disagreements, **about)
 
     def _disagreements(self, play: Play) -> Iterator[Disagreement]:
         """Yield what the memo and the bidders' logs say otherwise."""

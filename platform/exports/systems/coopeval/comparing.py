@@ -25,8 +25,6 @@ from analysis.published.coopeval.tournaments import (
     readable_name,
     tournaments,
 )
-from analysis.results import Result
-from analysis.tables import records
 from analysis.toolbox import deviation_ratings, replicator
 from exports.errors import ExportError
 from exports.published import Analysed, Comparison
@@ -50,9 +48,9 @@ def compared(root: Path, analysed: Analysed) -> Iterator[Comparison]:
     """Yield the printed values, and those in the published files, beside ours."""
     if (data := analysed.data(GAME)) is None:
         return
-    yield from _aggregate(analysed("coopeval.payoffs", GAME), analysed("coopeval.deviation", GAME))
-    yield from _designs(analysed("coopeval.designs", GAME))
-    yield from _ranking(analysed("coopeval.ranking", GAME))
+    yield from _aggregate(analysed)
+    yield from _designs(analysed)
+    yield from _ranking(analysed)
     runs: dict[tuple[str, str], list[Tournament]] = {}
     try:
         found = tournaments(data)
@@ -79,11 +77,6 @@ def _above(root: Path, pattern: str) -> Iterator[Path]:
 # ---- the paper's tables ----------------------------------------------------------------------------------
 
 
-def _number(result: Result | None, name: str, key: str) -> float | None:
-    value = (result.numbers if result else {}).get(name, {}).get(key)
-    return None if value is None else float(value)
-
-
 def _pair(
     table: str, what: str, decimals: int, of_paper: tuple[float, float], here: Callable[[str], float | None], cause: str
 ) -> Iterator[Comparison]:
@@ -91,15 +84,15 @@ def _pair(
         yield Comparison(table, what + suffix, value, here(key), decimals, cause)
 
 
-def _aggregate(payoffs: Result | None, deviation: Result | None) -> Iterator[Comparison]:
+def _aggregate(analysed: Analysed) -> Iterator[Comparison]:
     for (mechanism, measure), row in printed.AGGREGATE.items():
         name = readable_name(mechanism)
         for agent, values in zip(AGENTS, printed.values(row), strict=True):
             if measure in MEASURES:
-                here = partial(_number, payoffs, f"{mechanism}.{agent}.{measure}")
+                here = partial(analysed.number, "coopeval.payoffs", GAME, f"{mechanism}.{agent}.{measure}")
                 yield from _pair(AGGREGATE, f"{name}, {measure}, {TITLES[agent]}", 3, values, here, "")
             elif agent != AVERAGE:
-                here = partial(_number, deviation, f"{name}.{agent}")
+                here = partial(analysed.number, "coopeval.deviation", GAME, f"{name}.{agent}")
                 yield from _pair(AGGREGATE, f"{name}, {measure}, {TITLES[agent]}", 1, values, here, RATINGS)
 
 
@@ -124,23 +117,21 @@ def _published_ranks(root: Path) -> Iterator[Comparison]:
                 yield from _pair(RANKS, what, 1, values, over_means(rows, "rank", "game").get, "")
 
 
-def _designs(designs: Result | None) -> Iterator[Comparison]:
+def _designs(analysed: Analysed) -> Iterator[Comparison]:
     for (mechanism, criterion), row in printed.DESIGNS.items():
         name = readable_name(mechanism)
         for (agent, title), values in zip(printed.MODELS.items(), printed.values(row), strict=True):
-            found = partial(_number, designs, f"{name}.{agent}.{CRITERIA[criterion]}")
-            here = partial(_percent, found)
+            here = partial(_percent, analysed, f"{name}.{agent}.{CRITERIA[criterion]}")
             yield from _pair(DESIGNS, f"{name}, {criterion.upper()}, {title}", 1, values, here, "")
 
 
-def _percent(share: Callable[[str], float | None], key: str) -> float | None:
-    value = share(key)
+def _percent(analysed: Analysed, name: str, key: str) -> float | None:
+    value = analysed.number("coopeval.designs", GAME, name, key)
     return None if value is None else 100 * value
 
 
-def _ranking(ranking: Result | None) -> Iterator[Comparison]:
-    rows = records(ranking.tables["mechanisms"].frame) if ranking else []
-    ranks = {row["mechanism"]: int(row["rank"]) for row in rows}
+def _ranking(analysed: Analysed) -> Iterator[Comparison]:
+    ranks = {row["mechanism"]: int(row["rank"]) for row in analysed.rows("coopeval.ranking", GAME, "mechanisms")}
     for mechanism, rank in printed.RANKS.items():
         yield Comparison(RANKING, readable_name(mechanism), rank, ranks.get(readable_name(mechanism)))
 

@@ -12,7 +12,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
@@ -282,9 +282,9 @@ class Experiment:
     def _imported(self, name: str, record: Record) -> Imported:
         rules = configure(registry.get(GAME), record.config)
         play, events, seed = _played(rules, record)
+        found = partial(self._disagreements, record)
         about = {"seed": seed, "unverified": record.remark, "repetition": self.repetition}
-        match = imported(name, play, events, record.players, **about)
-        return replace(match, disagreements=tuple(self._disagreements(record, play)))
+        return imported(name, play, events, record.players, found, **about)
 
     def _disagreements(self, record: Record, play: Play) -> Iterator[Disagreement]:
         """Yield differences between published results and ours: points by round, payoffs, and what was agreed."""

@@ -43,8 +43,8 @@ def compared(root: Path, analysed: Analysed) -> Iterator[Comparison]:
     for (game, level), scores in printed.SCORES.items():
         yield from _scores(analysed, game, level, scores)
     for game, pairs in printed.LITMUS.items():
-        result, cause = analysed("econevals.litmus", game), _cause(analysed, game)
-        rows = {printed.name_of(row["agent"]): row for row in records(result.tables["litmus"].frame)} if result else {}
+        cause = _cause(analysed, game)
+        rows = {printed.name_of(row["agent"]): row for row in analysed.rows("econevals.litmus", game, "litmus")}
         for model, pair in zip(printed.MODELS, pairs, strict=True):
             row: Mapping[str, Any] = rows.get(model, {})
             for key, value, decimals in zip(
@@ -91,9 +91,8 @@ def _cause(analysed: Analysed, game: str) -> str:
 
 
 def _scores(analysed: Analysed, game: str, level: str, scores: Any) -> Iterator[Comparison]:
-    result, cause = analysed("econevals.scores", game), _cause(analysed, game)
-    of_score = f"{cause}; {DIVISOR}" if game == "scheduling" and result else cause
-    rows = records(result.tables["scores"].frame) if result else []
+    rows, cause = analysed.rows("econevals.scores", game, "scores"), _cause(analysed, game)
+    of_score = f"{cause}; {DIVISOR}" if game == "scheduling" and rows else cause
     of_level = [row for row in rows if str(row["level"]) in (level, f"{level}, not told the horizon")]
     found = {printed.name_of(row["agent"]): row for row in of_level}
     for model, score, solved in zip(

@@ -441,5 +441,5 @@ def read(root: Path) -> Iterator[Imported | Unreadable]:
 def _imported(name: str, read_run: Callable[[], Run]) -> Imported:
     run = read_run()
     play, events = replay_moves(configure(registry.get(run.game), run.config), 0, run.moves)
-    match = imported(name, play, events, run.players)
-    return replace(match, unverified=run.remark(play), disagreements=tuple(run.found(play)))
+    match = imported(name, play, events, run.players, run.found)
+    return replace(match, unverified=run.remark(play))

@@ -9,8 +9,6 @@ from pathlib import Path
 
 from analysis.published.glee import printed
 from analysis.published.glee.families import FAMILIES, GAINS, METRICS, ROLES
-from analysis.results import Result
-from analysis.tables import records
 from exports.published import Analysed, Comparison
 
 FORMULAS = "the published code computes this metric by another formula than the paper"
@@ -24,7 +22,7 @@ def compared(root: Path, analysed: Analysed) -> Iterator[Comparison]:
     for family in FAMILIES:
         yield from map(partial(_with_cause, _fewer(analysed, family)), _of_family(family, analysed))
     for who, value in printed.ANCHORING.items():
-        here = _estimate(analysed("glee.anchoring", "bargaining"), who.replace(" ", "_"))
+        here = analysed.number("glee.anchoring", "bargaining", who.replace(" ", "_"))
         comparison = Comparison("Question 3: first offers and gains", who, value, here, 2)
         yield _with_cause(_fewer(analysed, "bargaining"), comparison)
     for check, text in printed.CHECKS.items():
@@ -44,25 +42,16 @@ def _with_cause(cause: str, comparison: Comparison) -> Comparison:
 
 
 def _of_family(family: str, analysed: Analysed) -> Iterator[Comparison]:
-    yield from _market(family, analysed("glee.market", family))
-    yield from _players(family, analysed("glee.players", family))
-    yield from _metrics(family, analysed("glee.pairs", family), analysed("glee.prediction", family))
-    yield from _equilibria(family, analysed("glee.meta_game", family))
-    yield from _humans(family, analysed("glee.humans", family))
-    yield from _counts(family, analysed("glee.counts", family))
-
-
-def _estimate(result: Result | None, name: str) -> float | None:
-    value = (result.numbers if result else {}).get(name, {}).get("estimate")
-    return None if value is None else float(value)
+    for part in (_market, _players, _metrics, _equilibria, _humans, _counts):
+        yield from part(family, analysed)
 
 
 def _cause(family: str, metric: str) -> str:
     return FORMULAS if metric in FAMILIES[family].other_formulas else ""
 
 
-def _market(family: str, market: Result | None) -> Iterator[Comparison]:
-    for row in records(market.tables[family].frame) if market else ():
+def _market(family: str, analysed: Analysed) -> Iterator[Comparison]:
+    for row in analysed.rows("glee.market", family, family):
         level = " · ".join(str(row[name]) for name in row if name.startswith("market_"))
         for metric in ("efficiency", "fairness"):
             if (value := row[f"published_{metric}"]) is not None:
@@ -70,8 +59,8 @@ def _market(family: str, market: Result | None) -> Iterator[Comparison]:
                 yield Comparison("Table 2: markets", f"{family}, {level}, {metric}", value, row[metric], 1, cause)
 
 
-def _players(family: str, players: Result | None) -> Iterator[Comparison]:
-    for row in records(players.tables[family].frame) if players else ():
+def _players(family: str, analysed: Analysed) -> Iterator[Comparison]:
+    for row in analysed.rows("glee.players", family, family):
         for role, gain in zip(ROLES, GAINS, strict=True):
             if text := row[f"published_{role}"]:
                 what, (value, half) = f"{family}, {role}, {row['player']}", text.split(" ± ")
@@ -81,30 +70,30 @@ def _players(family: str, players: Result | None) -> Iterator[Comparison]:
                     yield Comparison(table, f"{what}, ±", float(half), row[f"{role}_classical_half"], 1, cause)
 
 
-def _metrics(family: str, pairs: Result | None, errors: Result | None) -> Iterator[Comparison]:
+def _metrics(family: str, analysed: Analysed) -> Iterator[Comparison]:
     for metric in METRICS:
         what, cause = f"{family}, {metric}", _cause(family, metric)
         for end, value in zip(("smallest", "largest"), printed.PAIRS.get((family, metric), ()), strict=False):
-            here = _estimate(pairs, f"{family}.{metric}.{end}")
+            here = analysed.number("glee.pairs", family, f"{family}.{metric}.{end}")
             yield Comparison("Figures 1 and 21 to 23: effects of pairs", f"{what}, {end}", value, here, 2, cause)
-        here = _estimate(errors, f"{family}.{metric}")
+        here = analysed.number("glee.prediction", family, f"{family}.{metric}")
         yield Comparison("Table 9: errors of the linear model", what, printed.ERRORS[family, metric], here, 3, cause)
 
 
-def _equilibria(family: str, meta_game: Result | None) -> Iterator[Comparison]:
+def _equilibria(family: str, analysed: Analysed) -> Iterator[Comparison]:
     here = None
-    if meta_game:
+    if analysed.number("glee.meta_game", family, f"{family}.equilibria") is not None:
         pairs = [
             ", ".join(printed.printed_name(row[side]) or str(row[side]) for side in ROLES)
-            for row in records(meta_game.tables["equilibria"].frame)
+            for row in analysed.rows("glee.meta_game", family, "equilibria")
             if row["found"] == "yes"
         ]
         here = "; ".join(sorted(pairs))
     yield Comparison("Footnote 13: equilibria of the choice of a model", family, printed.EQUILIBRIA[family], here)
 
 
-def _humans(family: str, humans: Result | None) -> Iterator[Comparison]:
-    ranks = {row["role"]: (row["rank"], row["of"]) for row in records(humans.tables["ranks"].frame)} if humans else {}
+def _humans(family: str, analysed: Analysed) -> Iterator[Comparison]:
+    ranks = {row["role"]: (row["rank"], row["of"]) for row in analysed.rows("glee.humans", family, "ranks")}
     for role in ROLES:
         rank, of = ranks.get(role.capitalize(), (None, None))
         here = rank and {1: "highest", of: "lowest"}.get(rank, f"{rank:g} of {of:g}")
@@ -112,8 +101,8 @@ def _humans(family: str, humans: Result | None) -> Iterator[Comparison]:
         yield Comparison(table, f"{family}, {role}", printed.HUMANS[family, role], here)
 
 
-def _counts(family: str, counts: Result | None) -> Iterator[Comparison]:
-    row = records(counts.tables["families"].frame)[0] if counts else {}
+def _counts(family: str, analysed: Analysed) -> Iterator[Comparison]:
+    row = next(iter(analysed.rows("glee.counts", family, "families")), {})
     for name, value in zip(COUNTED, printed.COUNTS[family], strict=True):
         # Printed with three digits.
         decimals = 3 - len(f"{value:.0f}")
