@@ -13,10 +13,11 @@ from django.utils.translation import gettext_lazy
 
 from audit.actions import Action
 from marketplaces.models import Account, Offer
-from marketplaces.mturk import fees, publishing
+from marketplaces.mturk import publishing
 from marketplaces.mturk.forms import ExtendForm, ProlongForm, TaskForm, suggestion
 from marketplaces.mturk.terms import Status, Terms
 from marketplaces.offering import on_offer, publishing_act
+from recruiters.terms import mturk_fee
 from rights.roles import Role
 from studies.acts import Act
 from studies.admin.acts import bound_form
@@ -64,7 +65,7 @@ def _only(status: str, refusal: Any) -> Any:
 
 
 def _price(hit: Offer) -> str:
-    each = hit.reward + fees.reward_fee(hit.reward, assignments=hit.places)
+    each = hit.reward + mturk_fee(hit.reward, assignments=hit.places)
     return _(
         "Each assignment costs ${each} (reward and fee) when it is approved. A task that was created with fewer than "
         "10 assignments can never have 10 or more."

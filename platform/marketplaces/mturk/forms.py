@@ -19,7 +19,6 @@ from marketplaces.offers import listing_of, open_places
 from studies.models import Study, Version
 
 MOST_ASSIGNMENTS = 10_000
-MINUTE, DAY = 60, 24 * 3600
 
 
 class TaskForm(forms.Form):
@@ -91,43 +90,27 @@ class TaskForm(forms.Form):
         else:
             del self.fields["hides_from_unrested"]
 
-    def clean_countries(self) -> str:
+    def clean_countries(self) -> list[str]:
         codes = [code.strip().upper() for code in self.cleaned_data["countries"].split(",") if code.strip()]
         invalid = [code for code in codes if not re.fullmatch(r"[A-Z]{2}", code)]
         if invalid:
             raise ValidationError(gettext("Country codes have two letters: {wrong}.").format(wrong=", ".join(invalid)))
-        return ", ".join(dict.fromkeys(codes))
+        return list(dict.fromkeys(codes))
 
     def offer(self) -> dict[str, Any]:
         """Return the requested task as arguments of `publishing.create`."""
-        entered = self.cleaned_data
-        demands = {name: entered[name] for name in ("approved_percent", "approved_number") if entered.get(name)}
-        if entered["countries"]:
-            demands["countries"] = entered["countries"].split(", ")
-        if entered.get("hides_from_unrested"):
-            demands["rest_hours"] = self._rest_hours
-        terms = {
-            "keywords": entered["keywords"],
-            "lifetime": entered["days"] * DAY,
-            "duration": entered["minutes"] * MINUTE,
-            "auto_approval": entered["approval_days"] * DAY,
-            "frame_height": entered["frame_height"],
-            "demands": demands,
-        }
-        return {**{name: entered[name] for name in ("token", "name", "description", "places")}, "terms": terms}
+        terms = dict(self.cleaned_data)
+        terms["rest_hours"] = self._rest_hours if terms.pop("hides_from_unrested", False) else 0
+        return {**{name: terms.pop(name) for name in ("token", "name", "description", "places")}, "terms": terms}
 
 
 def suggestion(study: Study, version: Version) -> dict[str, Any]:
     """Return the initial values: those of the last draft, if there is one."""
     if (draft := tasks(study=study, status=Status.DRAFT).first()) is not None:
         terms: Terms = draft.terms
-        return {
-            "token": draft.reference, "name": draft.name, "description": draft.description, "places": draft.places,
-            **terms.model_dump(include={"keywords", "frame_height"}), **terms.demands,
-            "countries": ", ".join(terms.demands.get("countries", ())), "days": terms.lifetime // DAY,
-            "minutes": terms.duration // MINUTE, "approval_days": terms.auto_approval // DAY,
-            "hides_from_unrested": "rest_hours" in terms.demands,
-        }  # fmt: skip
+        own = {"token": draft.reference, **{name: getattr(draft, name) for name in ("name", "description", "places")}}
+        countries, hides = ", ".join(terms.countries), bool(terms.rest_hours)
+        return {**own, **terms.model_dump(), "countries": countries, "hides_from_unrested": hides}
     listing = listing_of(study, version)
     open_assignments = open_places(version) - publishing.available_assignments(study)
     return {

@@ -260,7 +260,7 @@ class MturkStage(Stage):
     }  # fmt: skip
     usual: ClassVar = {
         "name": "Split some money", "description": "A short game with a bonus", "keywords": "game, bonus",
-        "places": 9, "lifetime": 86400, "duration": 7200, "auto_approval": 3 * 86400,
+        "places": 9, "days": 1, "minutes": 120, "approval_days": 3,
     }  # fmt: skip
 
     @property

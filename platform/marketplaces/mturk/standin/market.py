@@ -26,7 +26,7 @@ import botocore.session
 from botocore.model import ServiceModel, Shape
 from botocore.validate import ParamValidator
 
-from marketplaces.mturk import fees
+from recruiters.terms import MTURK_LARGE_FROM, mturk_fee
 
 APPROVED_NUMBER, APPROVED_PERCENT = "00000000000000000040", "000000000000000000L0"
 LOCALE = "00000000000000000071"
@@ -123,7 +123,7 @@ class Hit:
     @property
     def unit_cost(self) -> Decimal:
         """Cost of one approved assignment."""
-        return self.reward + fees.reward_fee(self.reward, assignments=self.assignments)
+        return self.reward + mturk_fee(self.reward, assignments=self.assignments)
 
     @property
     def address(self) -> str:
@@ -214,7 +214,7 @@ class Market:
     def spent(self) -> Decimal:
         """Rewards and bonuses paid so far, including fees."""
         costs = [one.hit.unit_cost for one in self.assignments.values() if one.status == "Approved"]
-        costs += [amount + fees.bonus_fee(amount) for amount in (money(one["BonusAmount"]) for one in self.bonuses)]
+        costs += [amount + mturk_fee(amount) for amount in (money(one["BonusAmount"]) for one in self.bonuses)]
         return sum(costs, Decimal(0))
 
     @property
@@ -408,7 +408,7 @@ class Market:
     def CreateAdditionalAssignmentsForHIT(self, given: Given) -> None:
         hit, number = self.hit(given["HITId"]), given["NumberOfAdditionalAssignments"]
         with self._once("Extend", given, code="DuplicateRequest"):
-            if hit.assignments < fees.LARGE_FROM <= hit.assignments + number:
+            if hit.assignments < MTURK_LARGE_FROM <= hit.assignments + number:
                 raise RequestError("InvalidMaximumAssignmentsIncrease", "It would become a task of 10 or more.")
             self._refuse_costs(hit.unit_cost * number)
             hit.assignments += number
@@ -443,7 +443,7 @@ class Market:
         if assignment.worker != given["WorkerId"]:
             raise RequestError("WorkerDoesNotExist", f"Worker {given['WorkerId']} did not do this assignment.")
         with self._once("SendBonus", given, code="DuplicateRequest"):
-            self._refuse_costs(amount + fees.bonus_fee(amount))
+            self._refuse_costs(amount + mturk_fee(amount))
             shown = {name: given[name] for name in ("WorkerId", "AssignmentId", "BonusAmount", "Reason")}
             self.bonuses.append({**shown, "GrantTime": self.now()})
 

@@ -63,7 +63,8 @@ class TestPublishing:
         (task,) = staged.offers.values()
         assert task.address == f"http://testserver/join/{staged.study.slug}/"
         assert (task.assignments, task.duration, task.auto_approval) == (5, 7200, 3 * 86400)
-        assert staged.offered.terms.demands == {"approved_percent": 95, "countries": ["US", "GB"]}
+        terms = staged.offered.terms
+        assert (terms.approved_percent, terms.approved_number, terms.countries) == (95, None, ["US", "GB"])
         assert Record.objects.get(action="published").details["places"] == 5
 
     def test_draft_can_be_changed_and_discarded(self, staged, owner, drafted):
