@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
+from django import forms
 from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
@@ -17,6 +18,7 @@ from unfold.decorators import display
 from audit.actions import Action
 from marketplaces import comparing, kinds, modules, recruiting
 from marketplaces.desks import Desk
+from marketplaces.fields import MOST_PLACES, number
 from marketplaces.kinds import NotPossible
 from marketplaces.models import Offer, Recruitment
 from marketplaces.offers import Price
@@ -235,4 +237,32 @@ def publishing_act(hindrance: Callable[[Offer], str], **more: Any) -> Act:
         details=details_of,
         page=OfferAdmin.publish_page,
         **more,
+    )
+
+
+class PlacesForm(forms.Form):
+    places = number(gettext_lazy("Total places"), 1, MOST_PLACES)
+
+
+def _set_places(given: Given) -> None:
+    offer, places = given.target, given.values["places"]
+    if places <= offer.places:
+        raise NotPossible(_("There are {places} places already; you can only add places.").format(places=offer.places))
+    given.record()
+    modules.recruiting(offer.account.kind).set_places(offer, places)
+
+
+def more_places(explains: Any, offered: Callable[[Offer], bool]) -> Act:
+    """Return the action that adds places; repeating it adds none, because its form asks for their total."""
+    return Act(
+        gettext_lazy("more places"),
+        _set_places,
+        gettext_lazy("There are {places} places now."),
+        explains=explains,
+        form=PlacesForm,
+        log=Action.EXTENDED,
+        log_itself=True,
+        offered=offered,
+        hindrance=unconfirmed,
+        details=details_of,
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import uuid
 from collections.abc import Mapping
 from typing import Any
 
@@ -14,9 +13,9 @@ from django.utils.translation import gettext_lazy
 from audit.actions import Action
 from marketplaces.models import Account, Offer
 from marketplaces.mturk import publishing
-from marketplaces.mturk.forms import ExtendForm, ProlongForm, TaskForm, suggestion
+from marketplaces.mturk.forms import ProlongForm, TaskForm, suggestion
 from marketplaces.mturk.terms import Status, Terms
-from marketplaces.offering import on_offer, publishing_act
+from marketplaces.offering import more_places, on_offer, publishing_act
 from recruiters.terms import mturk_fee
 from rights.roles import Role
 from studies.acts import Act
@@ -72,9 +71,13 @@ def _price(hit: Offer) -> str:
     ).format(each=each)
 
 
+def _exists(hit: Offer) -> bool:
+    return hit.status != Status.DISPOSED
+
+
 def _on_task(title: Any, does: Any, done: Any, explains: Any, log: Action, **more: Any) -> Act:
     """Return an action on a task that mTurk has; its entry comes first, because its outcome may remain unknown."""
-    common = {"explains": explains, "log_first": True, "offered": lambda hit: hit.status != Status.DISPOSED}
+    common = {"explains": explains, "log_first": True, "offered": _exists}
     return on_offer(title, does, done, log, **common, **more)
 
 
@@ -95,16 +98,7 @@ ACTS: Mapping[str, Act] = {
         hindrance=_only(Status.DRAFT, gettext_lazy("Only a draft can be discarded.")),
         spends=False,
     ),
-    "extend": _on_task(
-        gettext_lazy("More assignments"),
-        publishing.extend,
-        gettext_lazy("More people can do the task now."),
-        _price,
-        Action.EXTENDED,
-        button=gettext_lazy("Add assignments"),
-        form=ExtendForm,
-        initial=lambda: {"token": uuid.uuid4()},
-    ),
+    "places": more_places(_price, _exists),
     "prolong": _on_task(
         gettext_lazy("Extend the deadline"),
         publishing.offer_for,

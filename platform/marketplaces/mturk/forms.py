@@ -12,13 +12,11 @@ from django.core.validators import MinValueValidator
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from marketplaces.fields import number, switch, text
+from marketplaces.fields import MOST_PLACES, number, switch, text
 from marketplaces.mturk import publishing
 from marketplaces.mturk.terms import Status, Terms, tasks
 from marketplaces.offers import listing_of, open_places
 from studies.models import Study, Version
-
-MOST_ASSIGNMENTS = 10_000
 
 
 class TaskForm(forms.Form):
@@ -36,7 +34,7 @@ class TaskForm(forms.Form):
     places = number(
         _("Assignments"),
         1,
-        MOST_ASSIGNMENTS,
+        MOST_PLACES,
         _(
             "How many people can do the task. With 10 or more assignments, Mechanical Turk charges 40% of the rewards "
             "instead of 20%."
@@ -119,13 +117,6 @@ def suggestion(study: Study, version: Version) -> dict[str, Any]:
         "minutes": version.plan.minutes, "approval_days": 3, "approved_percent": 95, "approved_number": 100,
         "hides_from_unrested": True, "frame_height": 0,
     }  # fmt: skip
-
-
-class ExtendForm(forms.Form):
-    """Form for the number of assignments to add to a task."""
-
-    token = forms.UUIDField(widget=forms.HiddenInput)
-    number = number(_("Additional assignments"), 1, MOST_ASSIGNMENTS)
 
 
 class ProlongForm(forms.Form):

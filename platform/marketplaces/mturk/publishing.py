@@ -227,11 +227,14 @@ def adopt(study: Study, account: Account, *, key: str, address: str, by: Any) ->
     return hit
 
 
-def extend(hit: Offer, *, number: int, token: UUID) -> None:
-    """Add assignments to a task, so that more people can do it."""
-    order = {"HITId": hit.remote_id, "NumberOfAdditionalAssignments": number}
-    requester_of(hit.account).once("create_additional_assignments_for_hit", token, **order)
+def set_places(hit: Offer, places: int) -> None:
+    """Add assignments to a task up to this number; repeating this adds none."""
     refresh(hit)
+    if places > hit.places:
+        order = {"HITId": hit.remote_id, "NumberOfAdditionalAssignments": places - hit.places}
+        token = uuid.uuid5(UUID(hit.reference), str(places))
+        requester_of(hit.account).once("create_additional_assignments_for_hit", token, **order)
+        refresh(hit)
 
 
 def offer_for(hit: Offer, *, hours: float) -> None:
@@ -288,7 +291,3 @@ def change(hit: Offer, status: str) -> None:
 
 def places_of(hit: Offer) -> int:
     return hit.places
-
-
-def add_places(hit: Offer, number: int) -> None:
-    extend(hit, number=number, token=uuid.uuid4())

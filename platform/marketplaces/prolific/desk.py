@@ -15,10 +15,10 @@ from django.utils.translation import gettext_lazy
 from audit.actions import Action
 from marketplaces.kinds import NotPossible
 from marketplaces.models import Account, Offer
-from marketplaces.offering import details_of, on_offer, publishing_act, unconfirmed
+from marketplaces.offering import details_of, more_places, on_offer, publishing_act, unconfirmed
 from marketplaces.prolific import authenticity, hooks, publishing
 from marketplaces.prolific.client import client_of, text_of
-from marketplaces.prolific.forms import FlagsForm, OfferForm, PlacesForm, suggestion
+from marketplaces.prolific.forms import FlagsForm, OfferForm, suggestion
 from marketplaces.prolific.models import Hook
 from marketplaces.prolific.terms import Status, Terms
 from recruiters.uploads import LARGEST, BadFile
@@ -162,14 +162,9 @@ ACTS: Mapping[str, Act] = {
         icon="play_arrow",
         offered=_has_status(Status.PAUSED),
     ),
-    "places": on_offer(
-        gettext_lazy("more places"),
-        publishing.set_places,
-        gettext_lazy("The study now has {places} places."),
-        Action.CHANGED,
-        explains=gettext_lazy("Prolific reserves the rewards for the new places at once."),
-        form=PlacesForm,
-        offered=_has_status(Status.ACTIVE, Status.PAUSED),
+    "places": more_places(
+        gettext_lazy("Prolific reserves the rewards for the new places at once."),
+        _has_status(Status.ACTIVE, Status.PAUSED),
     ),
     "stop": on_offer(
         gettext_lazy("stop"),

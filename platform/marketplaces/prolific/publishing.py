@@ -313,10 +313,6 @@ def set_places(publication: Offer, places: int) -> None:
     """Set the total number of places offered; repeating this changes nothing. Raise NotPossible or MarketplaceError."""
     if publication.terms.treatments:
         raise NotPossible(_("Each treatment has its own places. Change them on Prolific."))
-    if places <= publication.places:
-        raise NotPossible(
-            _("The study has {places} places. On Prolific, you can only add places.").format(places=publication.places)
-        )
     fields = {"total_available_places": places}
     client = client_of(publication.account)
     store_study(publication, client.study(str(publication.remote_id), method="PATCH", fields=fields))
@@ -384,10 +380,6 @@ def change(publication: Offer, status: str) -> None:
 def places_of(publication: Offer) -> int:
     """Return its places; 0 before publishing, and if each treatment has its own places."""
     return publication.places if was_published(publication) and not publication.terms.treatments else 0
-
-
-def add_places(publication: Offer, number: int) -> None:
-    set_places(publication, publication.places + number)
 
 
 # ---- studies created on Prolific itself ------------------------------------------------------------

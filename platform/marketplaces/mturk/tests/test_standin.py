@@ -8,7 +8,7 @@ from decimal import Decimal
 import httpx
 import pytest
 
-from marketplaces.mturk.standin.market import ProtocolError, RequestError, Worker
+from marketplaces.mturk.standin.market import RequestError, Worker
 
 pytestmark = pytest.mark.django_db
 
@@ -28,21 +28,22 @@ def test_unsigned_requests_are_refused(staged):
 
 
 @pytest.mark.parametrize(
-    ("operation", "body", "error"),
+    ("operation", "body", "code"),
     [
-        ("GetHIT", "{}", RequestError),
+        ("GetHIT", "{}", "ParameterValidationError"),
         (
             "SendBonus",
             json.dumps({"WorkerId": "A", "AssignmentId": "3", "BonusAmount": 1, "Reason": "x"}),
-            RequestError,
+            "ParameterValidationError",
         ),
-        ("BuyEverything", "{}", ProtocolError),
-        ("GetHIT", "{", ProtocolError),
+        ("BuyEverything", "{}", "UnknownOperationException"),
+        ("GetHIT", "{", "SerializationException"),
     ],
 )
-def test_malformed_request_is_refused(staged, operation, body, error):
-    with pytest.raises(error):
+def test_malformed_request_is_refused(staged, operation, body, code):
+    with pytest.raises(RequestError) as refusal:
         staged.market.answer(operation, body.encode())
+    assert refusal.value.code == code
 
 
 @pytest.mark.parametrize(

@@ -156,9 +156,8 @@ class TestRestQualification:
         sync(resting)
         assert market.offered(name) == [] and len(market.offered(market.worker("AFRESH"))) == 2
         (holders,) = market.holders.values()
-        value, since = holders["AWORKERONE"]
         make_silent(person, hours=12, minutes=1)
-        holders["AWORKERONE"] = (value - 721, since)
+        holders["AWORKERONE"]["IntegerValue"] -= 721
         sync(resting)
         assert [offered.id for offered in market.offered(name)] == [other_hit.remote_id]
 

@@ -31,12 +31,12 @@ def test_study_is_offered_published_and_stopped(desk, owner):
         ("publish", {}, "can find it now"),
         ("pause", {}, "More places …"),
         ("resume", {}, "new participants can start again"),
-        ("places", {"places": "25"}, "The study now has 25 places"),
+        ("places", {"places": "25"}, "There are 25 places now"),
         ("places", {"places": "3"}, "can only add places"),
         ("stop", {}, "Stopped: no new participants"),
     ):
         assert expected_text in text_of(owner.post(desk.act(name), typed, follow=True))
-    expected = ["made", "published", "paused", "resumed", "changed", "stopped"]
+    expected = ["made", "published", "paused", "resumed", "extended", "stopped"]
     actions = Record.objects.filter(of_kind="studies.study").order_by("pk").values_list("action", flat=True)
     assert [action for action in actions if action in expected] == expected
 
