@@ -28,6 +28,7 @@ from rights.admin import at
 from rights.roles import Role
 from studies.acts import Act, Given
 from studies.models import Study
+from studies.recruiting import ACTIONS
 
 
 @admin.register(Offer)
@@ -266,3 +267,38 @@ def more_places(explains: Any, offered: Callable[[Offer], bool]) -> Act:
         hindrance=unconfirmed,
         details=details_of,
     )
+
+
+def _follows(status: Study.Status, title: Any, icon: str, **more: Any) -> Act:
+    """Return the action that opens, pauses or closes one offer, as it follows when the study's status changes."""
+
+    def does(given: Given) -> str:
+        there = modules.recruiting(given.target.account.kind)
+        there.change(given.target, status)
+        return _(there.CHANGES[status][0]).format(number=1)
+
+    return Act(
+        title,
+        does,
+        icon=icon,
+        log=ACTIONS[status],
+        offered=lambda offer: modules.recruiting(offer.account.kind).is_due(offer, status),
+        hindrance=unconfirmed,
+        details=details_of,
+        **more,
+    )
+
+
+FOLLOWING: Mapping[str, Act] = {
+    "pause": _follows(Study.Status.PAUSED, gettext_lazy("pause"), "pause", spends=False),
+    "resume": _follows(Study.Status.LAUNCHED, gettext_lazy("resume"), "play_arrow"),
+    "stop": _follows(
+        Study.Status.CLOSED,
+        gettext_lazy("stop"),
+        "stop",
+        asks=gettext_lazy("Stop it for good? It can't be reopened there."),
+        role=Role.OWNER,
+        spends=False,
+    ),
+}
+"""By name; a marketplace takes those that it has."""

@@ -15,7 +15,7 @@ from marketplaces.models import Account, Offer
 from marketplaces.mturk import publishing
 from marketplaces.mturk.forms import ProlongForm, TaskForm, suggestion
 from marketplaces.mturk.terms import Status, Terms
-from marketplaces.offering import more_places, on_offer, publishing_act
+from marketplaces.offering import FOLLOWING, more_places, on_offer, publishing_act
 from recruiters.terms import mturk_fee
 from rights.roles import Role
 from studies.acts import Act
@@ -99,6 +99,8 @@ ACTS: Mapping[str, Act] = {
         spends=False,
     ),
     "places": more_places(_price, _exists),
+    "pause": FOLLOWING["pause"],
+    "resume": FOLLOWING["resume"],
     "prolong": _on_task(
         gettext_lazy("Extend the deadline"),
         publishing.offer_for,
@@ -108,13 +110,6 @@ ACTS: Mapping[str, Act] = {
         button=gettext_lazy("Set the deadline"),
         form=ProlongForm,
         initial=lambda: {"hours": 72},
-    ),
-    "expire": _on_task(
-        gettext_lazy("End the task"),
-        lambda hit: publishing.offer_for(hit, hours=-1),
-        gettext_lazy("The task has ended: no more workers can accept it."),
-        gettext_lazy("No more workers can find or accept the task. Those who have accepted it can finish."),
-        Action.EXPIRED,
     ),
     "dispose": _on_task(
         gettext_lazy("Delete on Mechanical Turk"),

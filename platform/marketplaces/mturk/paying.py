@@ -161,9 +161,7 @@ class MturkPayer(Payer):
 
     def _task_of(self, assignment: AssignmentNow, order: Order) -> Offer | None:
         """Return the study's task that this assignment belongs to, or None if the assignment is another worker's."""
-        if assignment.worker != order.worker:
-            return None
-        return self._task(assignment.hit_id)
+        return self._task(assignment.hit_id) if assignment.worker == order.worker else None
 
     def _task(self, hit_id: str) -> Offer | None:
         task: Offer | None = tasks(study__slug=self._study, remote_id=hit_id).first()

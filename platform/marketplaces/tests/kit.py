@@ -250,7 +250,7 @@ class MturkStage(Stage):
     status_call, id_name, worker_name = "GetAssignment", "assignmentId", "workerId"
     pay_calls: ClassVar = {"base": "ApproveAssignment", "bonus": "SendBonus"}
 
-    acts = ("places", "prolong", "expire", "dispose")
+    acts = ("places", "prolong", "dispose")
     form: ClassVar = {
         "token": str(uuid.uuid4()), "name": "Split some money", "description": "A short game with a bonus",
         "keywords": "game", "places": 5, "days": 3, "minutes": 120, "approval_days": 3, "approved_percent": 95,

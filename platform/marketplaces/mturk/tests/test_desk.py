@@ -151,18 +151,20 @@ class TestOneTask:
 
     def test_task_is_ended_extended_and_deleted(self, staged, owner, hit):
         building.launch_with(staged.study, base=Decimal("2.00"))
-        owner.post(staged.act("expire"))
+        assert "task ends" in text_of(owner.post(staged.act("pause"), follow=True))
         assert Offer.objects.get().status == Status.REVIEWABLE
         assert "launched again" not in text_of(owner.get(staged.page)), "no more workers arrive through it"
+        owner.post(staged.act("resume"))
+        assert Offer.objects.get().status == Status.ASSIGNABLE
         owner.post(staged.act("prolong"), {"hours": 5})
         assert Offer.objects.get().status == Status.ASSIGNABLE
         refused = owner.post(staged.act("dispose"), follow=True)
         assert "nobody is working on it" in text_of(refused)
-        for name in ("expire", "dispose"):
+        for name in ("pause", "dispose"):
             owner.post(staged.act(name))
         assert Offer.objects.get().status == Status.DISPOSED and staged.offers[hit.remote_id].disposed
         actions = Record.objects.filter(kind="marketplaces.offer").values_list("action", flat=True)
-        assert set(actions) == {"expired", "extended", "deleted"}
+        assert set(actions) == {"paused", "resumed", "extended", "deleted"}
 
     def test_task_of_another_study_is_not_imported(self, staged, owner, hit):
         other = staged.beside()

@@ -30,10 +30,10 @@ def test_study_is_offered_published_and_stopped(desk, owner):
     for name, typed, expected_text in (
         ("publish", {}, "can find it now"),
         ("pause", {}, "More places …"),
-        ("resume", {}, "new participants can start again"),
+        ("resume", {}, "new participants can start there again"),
         ("places", {"places": "25"}, "There are 25 places now"),
         ("places", {"places": "3"}, "can only add places"),
-        ("stop", {}, "Stopped: no new participants"),
+        ("stop", {}, "stopped for good: no new participants"),
     ):
         assert expected_text in text_of(owner.post(desk.act(name), typed, follow=True))
     expected = ["made", "published", "paused", "resumed", "extended", "stopped"]
