@@ -66,12 +66,6 @@ class TaskForm(forms.Form):
         required=False,
     )
     hides_from_unrested = switch(_("Hide from recent participants"))
-    frame_height = number(
-        _("Frame height (pixels)"),
-        0,
-        3000,
-        _("0 fits the frame to the worker's window, which also works on phones."),
-    )
 
     def __init__(self, *args: Any, study: Study, version: Version, **kwargs: Any):
         super().__init__(*args, **kwargs)
@@ -115,7 +109,7 @@ def suggestion(study: Study, version: Version) -> dict[str, Any]:
         "token": uuid.uuid4(), "name": listing.title, "description": listing.description,
         "keywords": gettext("experiment, study, game, bonus"), "places": max(1, open_assignments), "days": 3,
         "minutes": version.plan.minutes, "approval_days": 3, "approved_percent": 95, "approved_number": 100,
-        "hides_from_unrested": True, "frame_height": 0,
+        "hides_from_unrested": True,
     }  # fmt: skip
 
 

@@ -135,7 +135,7 @@ def publish(hit: Offer) -> None:
             LifetimeInSeconds=terms.days * DAY,
             AssignmentDurationInSeconds=terms.minutes * MINUTE,
             AutoApprovalDelayInSeconds=terms.approval_days * DAY,
-            Question=external_question(hit.address, frame_height=terms.frame_height),
+            Question=external_question(hit.address),
         )
     except MarketplaceError as error:
         is_refused = isinstance(error, Refused) and not isinstance(error, NotSent)
@@ -145,16 +145,15 @@ def publish(hit: Offer) -> None:
     hit.keep(remote_id=hit_id, status=Status.ASSIGNABLE, problem="", terms=available)
 
 
-def external_question(address: str, *, frame_height: int = 0) -> str:
+def external_question(address: str) -> str:
     """Return the XML of an ExternalQuestion (mTurk's data structure reference), in ASCII whatever the address contains.
 
     Args:
         address: the address of our page; mTurk appends assignmentId, hitId, workerId and turkSubmitTo.
-        frame_height: in pixels; 0 fits the frame to the worker's window.
     """
     return (
         f'<ExternalQuestion xmlns="{SCHEMA}"><ExternalURL>{escape(iri_to_uri(address))}</ExternalURL>'
-        f"<FrameHeight>{frame_height:d}</FrameHeight></ExternalQuestion>"
+        "<FrameHeight>0</FrameHeight></ExternalQuestion>"  # fits the frame to the worker's window
     )
 
 

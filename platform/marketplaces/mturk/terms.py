@@ -35,7 +35,6 @@ class Terms(BaseModel):
         days: for which the task is available.
         minutes: from accepting the task to submitting it.
         approval_days: until mTurk approves automatically.
-        frame_height: in pixels; 0 fits the frame to the window.
         approved_percent, approved_number, countries: what mTurk demands of workers.
         rest_hours: since the worker's last play of the game.
     """
@@ -44,7 +43,6 @@ class Terms(BaseModel):
     days: int = 0
     minutes: int
     approval_days: int = 0
-    frame_height: int = 0
     approved_percent: int | None = None
     approved_number: int | None = None
     countries: list[str] = []

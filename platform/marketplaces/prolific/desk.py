@@ -152,13 +152,6 @@ ACTS: Mapping[str, Act] = {
         _has_status(Status.ACTIVE, Status.PAUSED),
     ),
     "stop": FOLLOWING["stop"],
-    "refresh": on_offer(
-        gettext_lazy("refresh"),
-        publishing.refresh,
-        gettext_lazy("Updated from Prolific."),
-        icon="sync",
-        spends=False,
-    ),
     "authenticity": Act(
         gettext_lazy("import authenticity flags"),
         _import_flags,

@@ -254,7 +254,7 @@ class MturkStage(Stage):
     form: ClassVar = {
         "token": str(uuid.uuid4()), "name": "Split some money", "description": "A short game with a bonus",
         "keywords": "game", "places": 5, "days": 3, "minutes": 120, "approval_days": 3, "approved_percent": 95,
-        "approved_number": "", "countries": "us, gb, US", "frame_height": 0,
+        "approved_number": "", "countries": "us, gb, US",
     }  # fmt: skip
     usual: ClassVar = {
         "name": "Split some money", "description": "A short game with a bonus", "keywords": "game, bonus",

@@ -113,9 +113,7 @@ class Hit:
         self.auto_approval = self.given.get("AutoApprovalDelayInSeconds", 30 * int(DAY))
         self.requirements = self.given.get("QualificationRequirements", [])
         try:
-            self.address, self.frame_height = (
-                part.text or "" for part in ElementTree.fromstring(self.given["Question"])
-            )
+            self.address, _height = (part.text or "" for part in ElementTree.fromstring(self.given["Question"]))
         except (KeyError, ValueError, ElementTree.ParseError):
             raise RequestError("ParameterValidationError", "The question is not an ExternalQuestion.") from None
 

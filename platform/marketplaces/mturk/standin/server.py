@@ -182,8 +182,7 @@ def _work(worker: Worker, assignment: Assignment, origin: str) -> str:
 
 def _framed(hit: Hit, **link: str) -> str:
     address = f"{hit.address}{'&' if '?' in hit.address else '?'}{urlencode(link)}"
-    height = f' style="height:{hit.frame_height}px"' if hit.frame_height != "0" else ""
-    return f'<iframe title="The task" name="task" src="{escape(address)}"{height}></iframe>'
+    return f'<iframe title="The task" name="task" src="{escape(address)}"></iframe>'
 
 
 def _html(title: str, body: str, worker: Worker | None = None, actions: str = "", *, frame: bool = False) -> str:

@@ -30,7 +30,7 @@ def test_bonus_fee_is_a_fifth_and_at_least_a_cent():
 def test_question_is_ascii_and_contains_the_address(text):
     from urllib.parse import parse_qs, quote, urlsplit
 
-    xml = external_question(f"https://parley.example/join/s/?a=1&b={quote(text)}&c=<é>", frame_height=800)
+    xml = external_question(f"https://parley.example/join/s/?a=1&b={quote(text)}&c=<é>")
     assert xml.isascii()
     root = ElementTree.fromstring(xml)
     assert root.tag == f"{{{SCHEMA}}}ExternalQuestion"
@@ -42,4 +42,4 @@ def test_question_is_ascii_and_contains_the_address(text):
         [text],
         ["<é>"],
     )
-    assert root.findtext(f"{{{SCHEMA}}}FrameHeight") == "800"
+    assert root.findtext(f"{{{SCHEMA}}}FrameHeight") == "0"
