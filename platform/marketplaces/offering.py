@@ -256,9 +256,10 @@ def _set_places(given: Given) -> None:
 def more_places(explains: Any, offered: Callable[[Offer], bool]) -> Act:
     """Return the action that adds places; repeating it adds none, because its form asks for their total."""
     return Act(
-        gettext_lazy("more places"),
+        gettext_lazy("More places"),
         _set_places,
         gettext_lazy("There are {places} places now."),
+        button=gettext_lazy("Add places"),
         explains=explains,
         form=PlacesForm,
         log=Action.EXTENDED,
