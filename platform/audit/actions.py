@@ -38,7 +38,6 @@ class Action(models.TextChoices):
     PAY_LISTED = "pay_listed", _("accounting list downloaded")
     PUBLISHED = "published", _("published on a marketplace")
     EXTENDED = "extended", _("offered to more people or for longer")
-    EXPIRED = "expired", _("removed from a marketplace")
     REJECTED = "rejected", _("assignment rejected")
     REJECTION_TAKEN_BACK = "rejection_taken_back", _("rejection taken back")
     RETURN_ASKED = "return_asked", _("return requested")

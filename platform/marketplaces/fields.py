@@ -12,6 +12,8 @@ from unfold.widgets import (
     UnfoldBooleanSwitchWidget,
 )
 
+MOST_PLACES = 10_000
+
 
 def number(label: Any, least: int, most: int, help_text: Any = "", *, required: bool = True) -> forms.IntegerField:
     widget = UnfoldAdminIntegerFieldWidget(attrs={"min": least, "max": most})

@@ -10,7 +10,7 @@ Those that act raise MarketplaceError or NotPossible.
   account; `create(study, address, by, terms, **offer)` makes a draft, `publish(offer)` offers it, `price_of(offer)` is
   what that costs; `state_of(offers)` says in a few words how they are; `is_due(offer, status)` and `change(offer,
   status)` make them follow the study's status, which `CHANGES` describes by status, for one offer and for {number};
-  `places_of(offer)`, 0 if none can be added, and `add_places(offer, number)`; `id_of(typed)` and
+  `places_of(offer)`, 0 if none can be added, and `set_places(offer, places)`, which adds some; `id_of(typed)` and
   `adopt(study, account, key, address, by)` link what was created on the marketplace itself.
 - `desk`, how the admin shows offers: `ACTS` by name, `COLOURS` of labels by status, `NOTICE` (a template above
   everything), `MANY` (whether a study may have several), `LINK` (what is appended to the study's address there),
@@ -34,7 +34,7 @@ from typing import Any
 
 FUNCTIONS = {
     "client": "check", "visiting": "arrive leave", "terms": "Status Terms",
-    "publishing": "ready create publish price_of state_of is_due change CHANGES places_of add_places id_of adopt",
+    "publishing": "ready create publish price_of state_of is_due change CHANGES places_of set_places id_of adopt",
     "desk": "ACTS COLOURS NOTICE MANY LINK IMPORT form_of facts_of note_on recruits",
     "deciding": "RULES ACTS ADVICE sync key_of fetch reject recorded unsubmitted",
     "paying": "payer_of account_of approves_within BULK_SIZE",

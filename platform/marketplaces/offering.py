@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
+from django import forms
 from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
@@ -17,6 +18,7 @@ from unfold.decorators import display
 from audit.actions import Action
 from marketplaces import comparing, kinds, modules, recruiting
 from marketplaces.desks import Desk
+from marketplaces.fields import MOST_PLACES, number
 from marketplaces.kinds import NotPossible
 from marketplaces.models import Offer, Recruitment
 from marketplaces.offers import Price
@@ -26,6 +28,7 @@ from rights.admin import at
 from rights.roles import Role
 from studies.acts import Act, Given
 from studies.models import Study
+from studies.recruiting import ACTIONS
 
 
 @admin.register(Offer)
@@ -236,3 +239,67 @@ def publishing_act(hindrance: Callable[[Offer], str], **more: Any) -> Act:
         page=OfferAdmin.publish_page,
         **more,
     )
+
+
+class PlacesForm(forms.Form):
+    places = number(gettext_lazy("Total places"), 1, MOST_PLACES)
+
+
+def _set_places(given: Given) -> None:
+    offer, places = given.target, given.values["places"]
+    if places <= offer.places:
+        raise NotPossible(_("There are {places} places already; you can only add places.").format(places=offer.places))
+    given.record()
+    modules.recruiting(offer.account.kind).set_places(offer, places)
+
+
+def more_places(explains: Any, offered: Callable[[Offer], bool]) -> Act:
+    """Return the action that adds places; repeating it adds none, because its form asks for their total."""
+    return Act(
+        gettext_lazy("More places"),
+        _set_places,
+        gettext_lazy("There are {places} places now."),
+        button=gettext_lazy("Add places"),
+        explains=explains,
+        form=PlacesForm,
+        log=Action.EXTENDED,
+        log_itself=True,
+        offered=offered,
+        hindrance=unconfirmed,
+        details=details_of,
+    )
+
+
+def _follows(status: Study.Status, title: Any, icon: str, **more: Any) -> Act:
+    """Return the action that opens, pauses or closes one offer, as it follows when the study's status changes."""
+
+    def does(given: Given) -> str:
+        there = modules.recruiting(given.target.account.kind)
+        there.change(given.target, status)
+        return _(there.CHANGES[status][0]).format(number=1)
+
+    return Act(
+        title,
+        does,
+        icon=icon,
+        log=ACTIONS[status],
+        offered=lambda offer: modules.recruiting(offer.account.kind).is_due(offer, status),
+        hindrance=unconfirmed,
+        details=details_of,
+        **more,
+    )
+
+
+FOLLOWING: Mapping[str, Act] = {
+    "pause": _follows(Study.Status.PAUSED, gettext_lazy("pause"), "pause", spends=False),
+    "resume": _follows(Study.Status.LAUNCHED, gettext_lazy("resume"), "play_arrow"),
+    "stop": _follows(
+        Study.Status.CLOSED,
+        gettext_lazy("stop"),
+        "stop",
+        asks=gettext_lazy("Stop it for good? It can't be reopened there."),
+        role=Role.OWNER,
+        spends=False,
+    ),
+}
+"""By name; a marketplace takes those that it has."""

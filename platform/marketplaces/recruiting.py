@@ -61,7 +61,7 @@ class AtMarketplace:
             template = _("Nothing is offered on {marketplace} through the account “{account}” yet. Publish first.")
             raise NotFollowed(template.format(marketplace=self.title, account=account))
         try:
-            self._there.add_places(own[0], number)
+            self._there.set_places(own[0], own[0].places + number)
         except (MarketplaceError, NotPossible) as reason:
             raise NotFollowed(str(reason)) from None
         sentence = _("On {marketplace}, the study now has {places}.")

@@ -8,6 +8,7 @@ from typing import Any
 from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect, StreamingHttpResponse
+from django.shortcuts import get_object_or_404
 from django.urls import reverse
 from django.utils.decorators import method_decorator
 from django.utils.translation import gettext as _
@@ -199,7 +200,7 @@ class PanelAdmin(Desk, PartAdmin):
     def download(self, request: HttpRequest, study_id: int, number: int) -> StreamingHttpResponse:
         """Download a list's open payments in the panel's format, with the panel's participant IDs."""
         study, panel = self._panel_of(request, study_id, role=Role.OWNER)
-        payment_list = _list(study, number)
+        payment_list = get_object_or_404(PaymentList, study=study, number=number)
         self._note(request, study, _("Downloaded payment list {number}.").format(number=number), payment_list)
         response = StreamingHttpResponse(lists.as_csv(payment_list, panel), content_type="text/csv; charset=utf-8")
         response["Content-Disposition"] = f'attachment; filename="{study.slug}-list-{number}.csv"'
@@ -210,7 +211,7 @@ class PanelAdmin(Desk, PartAdmin):
     def paid(self, request: HttpRequest, study_id: int, number: int) -> HttpResponse:
         """Compare a list with the panel's record of payments."""
         study, panel = self._panel_of(request, study_id, role=Role.OWNER)
-        payment_list = _list(study, number)
+        payment_list = get_object_or_404(PaymentList, study=study, number=number)
         form = PaymentReportForm(request.POST or None, request.FILES or None)
         findings, problems = None, []
         if request.method == "POST" and form.is_valid():
@@ -236,7 +237,7 @@ class PanelAdmin(Desk, PartAdmin):
     def take_back(self, request: HttpRequest, study_id: int, number: int) -> HttpResponse:
         """Record that the open payments of a list were never made."""
         study, _panel = self._panel_of(request, study_id, role=Role.OWNER)
-        return self.carry_out(request, _list(study, number), _TAKE_BACK)
+        return self.carry_out(request, get_object_or_404(PaymentList, study=study, number=number), _TAKE_BACK)
 
     # ---- shared helpers ------------------------------------------------------------------------------
 
@@ -252,10 +253,7 @@ class PanelAdmin(Desk, PartAdmin):
 
     def _panel_of(self, request: HttpRequest, study_id: int, *, role: Role | None = None) -> tuple[Study, Panel]:
         study = self.study_of(request, study_id, role=role)
-        panel = Panel.objects.filter(study=study).first()
-        if panel is None:
-            raise Http404
-        return study, panel
+        return study, get_object_or_404(Panel, study=study)
 
     def _note(self, request: HttpRequest, study: Study, summary: str, payment_list: PaymentList) -> None:
         details = {"list": payment_list.number, "payments": payment_list.rows.count()}
@@ -288,13 +286,6 @@ _TAKE_BACK = Act(
     role=Role.OWNER,
     harmful=True,
 )
-
-
-def _list(study: Study, number: int) -> PaymentList:
-    payment_list = PaymentList.objects.filter(study=study, number=number).first()
-    if payment_list is None:
-        raise Http404
-    return payment_list
 
 
 def _address_of_lists(study: Study) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from functools import wraps
 from typing import Any
 from uuid import UUID
@@ -29,7 +29,7 @@ from participants.models import Enrolment
 from participants.states import State as Ending
 from paydesk import finance as files
 from paydesk import status, trying
-from paydesk.acts import OPERATIONS, Operation
+from paydesk.acts import ACTS
 from payouts import deciding, paying, tasks
 from payouts.deciding import NotDone, Sums
 from payouts.models import LedgerRow
@@ -39,6 +39,7 @@ from recruiters.models import Identity
 from rights import parts
 from rights.admin import trail
 from rights.roles import Role
+from studies.acts import Given
 from studies.admin.acts import bound_form
 from studies.admin.views import View, of_study, study_admin
 from studies.costs import shown_costs
@@ -99,7 +100,7 @@ def page(request: HttpRequest, study: Study) -> HttpResponse:
         "state": state,
         "rows_page": rows_page,
         "listed": listed,
-        "acts": [act for act in OPERATIONS.values() if any(act.applies(shown_row.row) for shown_row in listed)],
+        "acts": [(name, act) for name, act in ACTS.items() if any(act.offered(shown.row) for shown in listed)],
         "may_try": state in (State.DUE, State.APPROVED, State.FAILED),
         "may_list": parts.may(request.user, study, role=Role.EDITOR),
     }
@@ -140,23 +141,24 @@ def finance(request: HttpRequest, study: Study) -> StreamingHttpResponse:
 @pay_page(role=Role.OWNER)
 def ask(request: HttpRequest, study: Study) -> HttpResponse:
     """Show what an operation would do with the selected rows, without changing anything."""
-    act = _act(request)
-    rows = [row for row in _chosen(request, study) if act.applies(row)]
+    name, act = _act(request)
+    rows = [row for row in _chosen(request, study) if act.offered(row)]
     if not rows:
         messages.warning(request, _("None of the selected payments allow this."))
         return _back(request, study)
-    if act.key == "approve":
+    if name == "approve":
         _refuse_others_money(request, study, rows)
     try:
-        sums = _sums(rows, with_fees=act.key == "approve")
+        sums = _sums(rows, with_fees=name == "approve")
     except Unreachable as error:
         raise NotDone(_("Fees unavailable: {why}").format(why=error)) from None
     context = {
         "act": act,
+        "name": name,
         "rows": rows,
         "sums": sums,
-        "limits": _limits(study, sums) if act.key == "approve" else [],
-        "balances": status.ask_balances(study, rows) if act.key == "approve" else [],
+        "limits": _limits(study, sums) if name == "approve" else [],
+        "balances": status.ask_balances(study, rows) if name == "approve" else [],
         "by_hand": sum(deciding.is_by_hand(row) for row in rows),
         "back": request.POST.get("state", ""),
         "most": MAX_ROWS if len(rows) >= MAX_ROWS else None,
@@ -168,18 +170,18 @@ def ask(request: HttpRequest, study: Study) -> HttpResponse:
 @pay_page(role=Role.OWNER)
 def do(request: HttpRequest, study: Study) -> HttpResponse:
     """Apply the operation to all rows or none; rows no longer in the right state are left unchanged and counted."""
-    act, keys, note = _act(request), _keys(request), _note(request)
-    if act.key == "approve":
+    (name, act), keys, note = _act(request), _keys(request), _note(request)
+    if name == "approve":
         _refuse_others_money(request, study, status.rows_of(study).filter(pk__in=keys))
     with transaction.atomic():
-        number = act.run(study.slug, keys, request.user, note)
+        number = act.does(Given(study, request, {"rows": keys, "note": note}))
         if not number:
             raise NotDone(_("Nothing was changed: someone else has changed these payments in the meantime."))
         rows = LedgerRow.objects.filter(pk__in=keys)
         details = {"rows": number, "note": note, "chosen": len(keys)}
         details |= {f"chosen {currency}": str(total.amount) for currency, total in _sums(rows).items()}
-        _record(request, study, act.action, f"{act.action.label}: {number}", details)
-    if act.key == "approve":
+        _record(request, study, act.log, f"{act.log.label}: {number}", details)
+    if name == "approve":
         tasks.soon()
     message = ngettext("{act}: one payment.", "{act}: {number} payments.", number).format(act=act.title, number=number)
     unchanged = len(keys) - number
@@ -325,11 +327,11 @@ def reject(request: HttpRequest, study: Study, enrolment: int) -> HttpResponse:
 # ---- the form -------------------------------------------------------------------------------
 
 
-def _act(request: HttpRequest) -> Operation:
-    try:
-        return OPERATIONS[request.POST.get("act", "")]
-    except KeyError:
-        raise Http404 from None
+def _act(request: HttpRequest) -> tuple[str, Any]:
+    """Return the posted action's name and the action."""
+    if (name := request.POST.get("act", "")) not in ACTS:
+        raise Http404
+    return name, ACTS[name]
 
 
 def _refuse_others_money(request: HttpRequest, study: Study, rows: Iterable[LedgerRow]) -> None:
@@ -366,12 +368,10 @@ def _chosen(request: HttpRequest, study: Study) -> list[LedgerRow]:
 
 def _amount(typed: str) -> Decimal:
     try:
-        amount = Decimal(typed)
-    except InvalidOperation:
-        amount = Decimal(-1)
-    if not amount.is_finite() or not 0 <= amount < 10**9 or amount != round(amount, 2):
-        raise NotDone(_("“{typed}” is not a valid amount. Enter it like 250.00.").format(typed=typed[:40]))
-    return round(amount, 2)
+        return round(forms.DecimalField(min_value=0, max_digits=11, decimal_places=2).clean(typed), 2)
+    except forms.ValidationError:
+        refusal = _("“{typed}” is not a valid amount. Enter it like 250.00.").format(typed=typed[:40])
+        raise NotDone(refusal) from None
 
 
 # ---- the page ---------------------------------------------------------------------------------

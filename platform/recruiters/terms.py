@@ -49,6 +49,16 @@ def fee_on(amount: Decimal, share: Decimal, least: Decimal = Decimal(0)) -> Deci
     return max(least, (amount * share).quantize(CENT, rounding=ROUND_HALF_UP)) if amount else Decimal(0)
 
 
+def mturk_share(assignments: int) -> Decimal:
+    """Return Mechanical Turk's fee on each reward of a task with this many assignments, as a share of the reward."""
+    return MTURK_LARGE_SHARE if assignments >= MTURK_LARGE_FROM else MTURK_BASIC_SHARE
+
+
+def mturk_fee(amount: Decimal, *, assignments: int = 1) -> Decimal:
+    """Return Mechanical Turk's fee on one bonus, or on one reward of a task with this many assignments."""
+    return fee_on(amount, mturk_share(assignments), CENT)
+
+
 TERMS: Mapping[str, Terms] = {
     "prolific": Terms(
         _("Prolific"),

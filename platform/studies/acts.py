@@ -38,7 +38,8 @@ class Act:
 
     Attributes:
         title: what it does, as the heading of its page and in the audit log.
-        does: does it; may return a message instead of `done`. Raises MarketplaceError, NotPossible.
+        does: does it; may return a message instead of `done`, or how many of many objects it changed. Raises
+            MarketplaceError, NotPossible.
         done: the message afterwards, which may contain the form's values in braces.
         explains: the consequences, for its page, as one text or several; None if its button acts at once.
         button: the text of its last button: on its page, or of the one that acts at once; default: the title.
@@ -57,7 +58,7 @@ class Act:
     """
 
     title: Text
-    does: Callable[[Given], str | None]
+    does: Callable[[Given], str | int | None]
     done: Text = ""
     explains: Text | Sequence[Text] | Callable[[Any], str] | None = None
     button: Text = ""

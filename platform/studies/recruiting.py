@@ -21,11 +21,12 @@ from audit.actions import Action
 from studies.models import Study
 
 log = logging.getLogger(__name__)
-_ACTIONS = {
+ACTIONS = {
     Study.Status.LAUNCHED: Action.RESUMED,
     Study.Status.PAUSED: Action.PAUSED,
     Study.Status.CLOSED: Action.STOPPED,
 }
+"""What the audit log calls that a recruiter follows the study into this status."""
 
 
 class NotFollowed(Exception):
@@ -116,7 +117,7 @@ def at_recruiter(study: Study) -> AtRecruiter | None:
         by_hand=recruiter.by_hand,
         due=recruiter.due(study.status),
         missing=0 if offered is None else max(0, places_of(study) - offered),
-        consequences={status: due for status in _ACTIONS if status != study.status and (due := recruiter.due(status))},
+        consequences={status: due for status in ACTIONS if status != study.status and (due := recruiter.due(status))},
     )
 
 
@@ -146,7 +147,7 @@ def follow(study: Study, user: Any) -> Outcome | None:
     if recruiter.by_hand:
         return Outcome(False, due)
     return _carried_out(
-        study, user, recruiter, _ACTIONS[Study.Status(study.status)], lambda: recruiter.follow(study.status, user)
+        study, user, recruiter, ACTIONS[Study.Status(study.status)], lambda: recruiter.follow(study.status, user)
     )
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import io
 import threading
 from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import datetime
 from decimal import Decimal
 from functools import cache, lru_cache
@@ -35,46 +36,49 @@ KEY_ID, SECRET = "access_key_id", "secret_access_key"
 """Names of the credentials that an account signs in with."""
 REGION = "us-east-1"
 CONNECT_SECONDS, ANSWER_SECONDS = 5, 20
-PAGE_SIZE, MOST_PAGES = 100, 1000
+PAGES = {"PageSize": 100, "MaxItems": 100_000}
 _CLIENT_LOCK = threading.Lock()
-_MESSAGES: dict[str, str | Promise] = {
-    "insufficientfunds": gettext_lazy("The balance of the Mechanical Turk account is too low."),
-    "assignmentdoesnotexist": gettext_lazy("This account has no such assignment on Mechanical Turk."),
-    "invalidassignmentstate": gettext_lazy(
+_REFUSALS: dict[str, tuple[type[Refused], str | Promise]] = {
+    "insufficientfunds": (Refused, gettext_lazy("The balance of the Mechanical Turk account is too low.")),
+    "assignmentdoesnotexist": (NotThere, gettext_lazy("This account has no such assignment on Mechanical Turk.")),
+    "invalidassignmentstate": (Refused, gettext_lazy(
         "The assignment's status does not allow this: it has not been submitted, or it has already been approved or "
         "rejected."
-    ),
-    "hitdoesnotexist": gettext_lazy("This account has no such task on Mechanical Turk, or no longer has it."),
-    "invalidhitstate": gettext_lazy(
+    )),
+    "hitdoesnotexist": (NotThere, gettext_lazy(
+        "This account has no such task on Mechanical Turk, or no longer has it."
+    )),
+    "invalidhitstate": (Refused, gettext_lazy(
         "The task's status does not allow this. A task can be deleted once nobody is working on it and every submitted "
         "assignment has been approved or rejected."
-    ),
-    "invalidmaximumassignmentsincrease": gettext_lazy(
+    )),
+    "invalidmaximumassignmentsincrease": (Refused, gettext_lazy(
         "A task that was created with fewer than 10 assignments can never have 10 or more. Publish another task."
-    ),
-    "workerdoesnotexist": gettext_lazy("Mechanical Turk has no such worker, or the worker did not do this assignment."),
-    "unrecognizedclientexception": gettext_lazy("Mechanical Turk does not recognise the access key. Enter it again."),
-    "invalidsignatureexception": gettext_lazy("The secret access key does not match the access key. Enter both again."),
-    "signaturedoesnotmatch": gettext_lazy("The secret access key does not match the access key. Enter both again."),
-    "accessdeniedexception": gettext_lazy(
+    )),
+    "workerdoesnotexist": (Refused, gettext_lazy(
+        "Mechanical Turk has no such worker, or the worker did not do this assignment."
+    )),
+    "unrecognizedclientexception": (NotSent, gettext_lazy(
+        "Mechanical Turk does not recognise the access key. Enter it again."
+    )),
+    "invalidsignatureexception": (NotSent, gettext_lazy(
+        "The secret access key does not match the access key. Enter both again."
+    )),
+    "accessdeniedexception": (NotSent, gettext_lazy(
         "The access key is not allowed to use Mechanical Turk. Give its AWS user the permission "
         "AmazonMechanicalTurkFullAccess."
-    ),
-    "throttlingexception": gettext_lazy("Mechanical Turk received too many requests. Try again in a minute."),
-    "requestexpired": gettext_lazy("This server's clock is wrong, so Mechanical Turk refuses its requests."),
-    "notsignedin": gettext_lazy(
+    )),
+    "throttlingexception": (NotSent, gettext_lazy(
+        "Mechanical Turk received too many requests. Try again in a minute."
+    )),
+    "requestexpired": (NotSent, gettext_lazy(
+        "This server's clock is wrong, so Mechanical Turk refuses its requests."
+    )),
+    "notsignedin": (NotSent, gettext_lazy(
         "The account has no access key yet, or it can no longer be read. Enter it on the account's page."
-    ),
-}
-_KINDS: dict[str, type[Refused]] = {
-    **dict.fromkeys(("assignmentdoesnotexist", "hitdoesnotexist"), NotThere),
-    **dict.fromkeys(
-        ("throttlingexception", "requestexpired", "notsignedin", "unrecognizedclientexception",
-         "invalidsignatureexception", "signaturedoesnotmatch", "accessdeniedexception"),
-        NotSent,
-    ),
+    )),
 }  # fmt: skip
-"""Codes of other kinds than Refused: a request can be repeated once the account or the time allows it (NotSent)."""
+"""By mTurk's error code; after NotSent, the request can be repeated once the account or the time allows it."""
 
 
 def refusal_for(code: str) -> Refused:
@@ -82,7 +86,8 @@ def refusal_for(code: str) -> Refused:
     code = code.rpartition(".")[2].lower()
     shown_code = code if code.isalnum() else _("no reason given")
     unknown = _("Mechanical Turk refused the request ({code}).").format(code=shown_code)
-    return _KINDS.get(code, Refused)(_MESSAGES.get(code, unknown), reason=code)
+    kind, text = _REFUSALS.get(code, (Refused, unknown))
+    return kind(text, reason=code)
 
 
 class _Record(BaseModel):
@@ -202,16 +207,9 @@ class Requester:
 
     def rows(self, operation: str, name: str, kind: type[Read], **parameters: Any) -> Iterator[Read]:
         """Yield all rows of a list, page by page."""
-        token: dict[str, str] = {}
-        for _page in range(MOST_PAGES):
-            answer = self.call(operation, MaxResults=PAGE_SIZE, **parameters, **token)
-            if not isinstance(answer.get(name), list):
-                raise _malformed_answer()
-            yield from [_read(kind, row) for row in answer[name]]
-            next_token = answer.get("NextToken")
-            if not next_token or next_token == token.get("NextToken"):
-                return
-            token = {"NextToken": next_token}
+        with _own_errors():
+            for page in self._client.get_paginator(operation).paginate(**parameters, PaginationConfig=PAGES):
+                yield from [_read(kind, row) for row in page[name]]
 
     @sensitive_variables()
     def call(self, operation: str, *, harmless: str = "", **parameters: Any) -> dict[str, Any]:
@@ -220,25 +218,34 @@ class Requester:
         Args:
             harmless: the code of a refusal after which the answer is {}.
         """
-        from botocore.exceptions import ClientError, ParamValidationError
-
         try:
-            answer: dict[str, Any] = getattr(self._client, operation)(**parameters)
-        except ClientError as error:
-            failure = _error_for(error)
-            if harmless and isinstance(failure, Refused) and failure.reason == harmless:
+            with _own_errors():
+                answer: dict[str, Any] = getattr(self._client, operation)(**parameters)
+        except Refused as refusal:
+            if harmless and refusal.reason == harmless:
                 return {}
-            raise failure from None
-        except ParamValidationError:
-            raise refusal_for("ParameterValidationError") from None
-        except NotSent:
             raise
-        except Exception:  # noqa: BLE001  (whatever the service sent, an unreadable answer is no answer)
-            raise _malformed_answer() from None
         kind = answer.get("ResponseMetadata", {}).get("HTTPHeaders", {}).get("content-type", "json")
         if "json" not in kind:  # boto3 does not parse answers whose output has no fields
             raise _malformed_answer()
         return answer
+
+
+@contextmanager
+def _own_errors() -> Iterator[None]:
+    """Raise Refused or Unclear instead of boto3's errors."""
+    from botocore.exceptions import ClientError, ParamValidationError
+
+    try:
+        yield
+    except ClientError as error:
+        raise _error_for(error) from None
+    except ParamValidationError:
+        raise refusal_for("ParameterValidationError") from None
+    except NotSent:
+        raise
+    except Exception:  # noqa: BLE001  (whatever the service sent, an unreadable answer is no answer)
+        raise _malformed_answer() from None
 
 
 @sensitive_variables()

@@ -95,7 +95,7 @@ def _end_absent(hit: Offer, submitted: Mapping[str, AssignmentNow], asked_at: da
 
 def _is_absent(enrolment: Enrolment, hit: Offer, asked_at: datetime) -> bool:
     """Return whether their time was over at `asked_at`, or nobody was working on the task and their page was silent."""
-    is_overdue = asked_at > enrolment.arrived_at + timedelta(seconds=hit.terms.duration) + GRACE
+    is_overdue = asked_at > enrolment.arrived_at + timedelta(minutes=hit.terms.minutes) + GRACE
     is_silent = enrolment.last_seen_at < asked_at - SILENT_AFTER
     return is_overdue or (hit.terms.pending == 0 and is_silent)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import uuid
 from collections.abc import Mapping
 from typing import Any
 
@@ -13,10 +12,11 @@ from django.utils.translation import gettext_lazy
 
 from audit.actions import Action
 from marketplaces.models import Account, Offer
-from marketplaces.mturk import fees, publishing
-from marketplaces.mturk.forms import ExtendForm, ProlongForm, TaskForm, suggestion
+from marketplaces.mturk import publishing
+from marketplaces.mturk.forms import ProlongForm, TaskForm, suggestion
 from marketplaces.mturk.terms import Status, Terms
-from marketplaces.offering import on_offer, publishing_act
+from marketplaces.offering import FOLLOWING, more_places, on_offer, publishing_act
+from recruiters.terms import mturk_fee
 from rights.roles import Role
 from studies.acts import Act
 from studies.admin.acts import bound_form
@@ -64,16 +64,20 @@ def _only(status: str, refusal: Any) -> Any:
 
 
 def _price(hit: Offer) -> str:
-    each = hit.reward + fees.reward_fee(hit.reward, assignments=hit.places)
+    each = hit.reward + mturk_fee(hit.reward, assignments=hit.places)
     return _(
         "Each assignment costs ${each} (reward and fee) when it is approved. A task that was created with fewer than "
         "10 assignments can never have 10 or more."
     ).format(each=each)
 
 
+def _exists(hit: Offer) -> bool:
+    return hit.status != Status.DISPOSED
+
+
 def _on_task(title: Any, does: Any, done: Any, explains: Any, log: Action, **more: Any) -> Act:
     """Return an action on a task that mTurk has; its entry comes first, because its outcome may remain unknown."""
-    common = {"explains": explains, "log_first": True, "offered": lambda hit: hit.status != Status.DISPOSED}
+    common = {"explains": explains, "log_first": True, "offered": _exists}
     return on_offer(title, does, done, log, **common, **more)
 
 
@@ -94,16 +98,9 @@ ACTS: Mapping[str, Act] = {
         hindrance=_only(Status.DRAFT, gettext_lazy("Only a draft can be discarded.")),
         spends=False,
     ),
-    "extend": _on_task(
-        gettext_lazy("More assignments"),
-        publishing.extend,
-        gettext_lazy("More people can do the task now."),
-        _price,
-        Action.EXTENDED,
-        button=gettext_lazy("Add assignments"),
-        form=ExtendForm,
-        initial=lambda: {"token": uuid.uuid4()},
-    ),
+    "places": more_places(_price, _exists),
+    "pause": FOLLOWING["pause"],
+    "resume": FOLLOWING["resume"],
     "prolong": _on_task(
         gettext_lazy("Extend the deadline"),
         publishing.offer_for,
@@ -113,13 +110,6 @@ ACTS: Mapping[str, Act] = {
         button=gettext_lazy("Set the deadline"),
         form=ProlongForm,
         initial=lambda: {"hours": 72},
-    ),
-    "expire": _on_task(
-        gettext_lazy("End the task"),
-        lambda hit: publishing.offer_for(hit, hours=-1),
-        gettext_lazy("The task has ended: no more workers can accept it."),
-        gettext_lazy("No more workers can find or accept the task. Those who have accepted it can finish."),
-        Action.EXPIRED,
     ),
     "dispose": _on_task(
         gettext_lazy("Delete on Mechanical Turk"),

@@ -12,14 +12,11 @@ from django.core.validators import MinValueValidator
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from marketplaces.fields import number, switch, text
+from marketplaces.fields import MOST_PLACES, number, switch, text
 from marketplaces.mturk import publishing
 from marketplaces.mturk.terms import Status, Terms, tasks
 from marketplaces.offers import listing_of, open_places
 from studies.models import Study, Version
-
-MOST_ASSIGNMENTS = 10_000
-MINUTE, DAY = 60, 24 * 3600
 
 
 class TaskForm(forms.Form):
@@ -37,7 +34,7 @@ class TaskForm(forms.Form):
     places = number(
         _("Assignments"),
         1,
-        MOST_ASSIGNMENTS,
+        MOST_PLACES,
         _(
             "How many people can do the task. With 10 or more assignments, Mechanical Turk charges 40% of the rewards "
             "instead of 20%."
@@ -69,12 +66,6 @@ class TaskForm(forms.Form):
         required=False,
     )
     hides_from_unrested = switch(_("Hide from recent participants"))
-    frame_height = number(
-        _("Frame height (pixels)"),
-        0,
-        3000,
-        _("0 fits the frame to the worker's window, which also works on phones."),
-    )
 
     def __init__(self, *args: Any, study: Study, version: Version, **kwargs: Any):
         super().__init__(*args, **kwargs)
@@ -91,58 +82,35 @@ class TaskForm(forms.Form):
         else:
             del self.fields["hides_from_unrested"]
 
-    def clean_countries(self) -> str:
+    def clean_countries(self) -> list[str]:
         codes = [code.strip().upper() for code in self.cleaned_data["countries"].split(",") if code.strip()]
         invalid = [code for code in codes if not re.fullmatch(r"[A-Z]{2}", code)]
         if invalid:
             raise ValidationError(gettext("Country codes have two letters: {wrong}.").format(wrong=", ".join(invalid)))
-        return ", ".join(dict.fromkeys(codes))
+        return list(dict.fromkeys(codes))
 
     def offer(self) -> dict[str, Any]:
         """Return the requested task as arguments of `publishing.create`."""
-        entered = self.cleaned_data
-        demands = {name: entered[name] for name in ("approved_percent", "approved_number") if entered.get(name)}
-        if entered["countries"]:
-            demands["countries"] = entered["countries"].split(", ")
-        if entered.get("hides_from_unrested"):
-            demands["rest_hours"] = self._rest_hours
-        terms = {
-            "keywords": entered["keywords"],
-            "lifetime": entered["days"] * DAY,
-            "duration": entered["minutes"] * MINUTE,
-            "auto_approval": entered["approval_days"] * DAY,
-            "frame_height": entered["frame_height"],
-            "demands": demands,
-        }
-        return {**{name: entered[name] for name in ("token", "name", "description", "places")}, "terms": terms}
+        terms = dict(self.cleaned_data)
+        terms["rest_hours"] = self._rest_hours if terms.pop("hides_from_unrested", False) else 0
+        return {**{name: terms.pop(name) for name in ("token", "name", "description", "places")}, "terms": terms}
 
 
 def suggestion(study: Study, version: Version) -> dict[str, Any]:
     """Return the initial values: those of the last draft, if there is one."""
     if (draft := tasks(study=study, status=Status.DRAFT).first()) is not None:
         terms: Terms = draft.terms
-        return {
-            "token": draft.reference, "name": draft.name, "description": draft.description, "places": draft.places,
-            **terms.model_dump(include={"keywords", "frame_height"}), **terms.demands,
-            "countries": ", ".join(terms.demands.get("countries", ())), "days": terms.lifetime // DAY,
-            "minutes": terms.duration // MINUTE, "approval_days": terms.auto_approval // DAY,
-            "hides_from_unrested": "rest_hours" in terms.demands,
-        }  # fmt: skip
+        own = {"token": draft.reference, **{name: getattr(draft, name) for name in ("name", "description", "places")}}
+        countries, hides = ", ".join(terms.countries), bool(terms.rest_hours)
+        return {**own, **terms.model_dump(), "countries": countries, "hides_from_unrested": hides}
     listing = listing_of(study, version)
     open_assignments = open_places(version) - publishing.available_assignments(study)
     return {
         "token": uuid.uuid4(), "name": listing.title, "description": listing.description,
         "keywords": gettext("experiment, study, game, bonus"), "places": max(1, open_assignments), "days": 3,
         "minutes": version.plan.minutes, "approval_days": 3, "approved_percent": 95, "approved_number": 100,
-        "hides_from_unrested": True, "frame_height": 0,
+        "hides_from_unrested": True,
     }  # fmt: skip
-
-
-class ExtendForm(forms.Form):
-    """Form for the number of assignments to add to a task."""
-
-    token = forms.UUIDField(widget=forms.HiddenInput)
-    number = number(_("Additional assignments"), 1, MOST_ASSIGNMENTS)
 
 
 class ProlongForm(forms.Form):

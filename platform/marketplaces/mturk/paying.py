@@ -5,7 +5,6 @@ Before every payment, Parley asks mTurk whose assignment it is and which task it
 
 from __future__ import annotations
 
-import math
 from decimal import Decimal
 
 from django.utils.translation import gettext as _
@@ -13,13 +12,13 @@ from django.utils.translation import gettext_lazy
 
 from marketplaces.kinds import NotThere, Refused
 from marketplaces.models import Account, Offer, Submission
-from marketplaces.mturk import fees
 from marketplaces.mturk.client import AssignmentNow, BonusNow, Requester, requester_of
 from marketplaces.mturk.deciding import report_of
 from marketplaces.mturk.terms import KEY, tasks
 from marketplaces.paying import reachable
 from marketplaces.submissions import ASSIGNMENT_STATUSES, STATUS
 from payouts.payers import Answer, AssignmentStatus, Order, Outcome, Payer, Unreachable
+from recruiters.terms import mturk_fee
 
 CURRENCY = "USD"
 BULK_SIZE = 1
@@ -35,7 +34,7 @@ def account_of(study: str) -> Account | None:
 
 def approves_within(study: str) -> int | None:
     """Return the days after which Mechanical Turk approves the study's assignments; None if no task says so."""
-    return max((math.ceil(hit.terms.auto_approval / 86_400) for hit in tasks(study__slug=study)), default=0) or None
+    return max((hit.terms.approval_days for hit in tasks(study__slug=study)), default=0) or None
 
 
 class MturkPayer(Payer):
@@ -62,10 +61,8 @@ class MturkPayer(Payer):
 
     def fee(self, order: Order) -> Decimal:
         """Return the fee: 20 %, or 40 % of the reward for a task with ten or more assignments."""
-        if order.reason != "base":
-            return fees.bonus_fee(order.amount)
-        task = self._task(order.details.get("hitId", ""))
-        return fees.reward_fee(order.amount, assignments=task.places if task else 1)
+        task = self._task(order.details.get("hitId", "")) if order.reason == "base" else None
+        return mturk_fee(order.amount, assignments=task.places if task else 1)
 
     def assignment_status(self, order: Order) -> AssignmentStatus:
         """Return the assignment's status, after checking that it is this worker's and belongs to this study."""
@@ -164,9 +161,7 @@ class MturkPayer(Payer):
 
     def _task_of(self, assignment: AssignmentNow, order: Order) -> Offer | None:
         """Return the study's task that this assignment belongs to, or None if the assignment is another worker's."""
-        if assignment.worker != order.worker:
-            return None
-        return self._task(assignment.hit_id)
+        return self._task(assignment.hit_id) if assignment.worker == order.worker else None
 
     def _task(self, hit_id: str) -> Offer | None:
         task: Offer | None = tasks(study__slug=self._study, remote_id=hit_id).first()

@@ -6,34 +6,34 @@ the task exists, and repeating the same order returns the same task.
 
 from __future__ import annotations
 
+import math
 import re
 import uuid
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
-from urllib.parse import quote, urlsplit
+from urllib.parse import urlsplit
 from uuid import UUID
 from xml.sax.saxutils import escape
 
 from django.core.exceptions import PermissionDenied
 from django.db import transaction
 from django.utils import timezone
+from django.utils.encoding import iri_to_uri
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop, ngettext
 
 from games import registry
-from games.errors import UnknownGame
 from marketplaces import offers
 from marketplaces.kinds import MarketplaceError, NotPossible, NotSent, Refused
 from marketplaces.models import Account, Offer
-from marketplaces.mturk import fees
-from marketplaces.mturk.client import HitNow, Requester, refusal_for, requester_of
+from marketplaces.mturk.client import HitNow, Requester, requester_of
 from marketplaces.mturk.models import Qualification
 from marketplaces.mturk.terms import KEY, Status, Terms, tasks
 from marketplaces.offers import Price
 from plans.pay import PayRule
-from recruiters.terms import MTURK_LARGE_FROM
+from recruiters.terms import MTURK_LARGE_FROM, mturk_share
 from studies.costs import costs_of_document
 from studies.models import Study, Version
 from studies.recruiting import places_sentence
@@ -43,9 +43,8 @@ LOCALE = "00000000000000000071"
 """IDs of mTurk's own qualifications (API reference, "QualificationRequirement")."""
 TOKEN_LASTS = timedelta(hours=23)
 """How long a repeated order is certain to return the same task; mTurk says a day."""
-CURRENCY = "USD"
+CURRENCY, MINUTE, DAY = "USD", 60, 24 * 3600
 SCHEMA = "http://mechanicalturk.amazonaws.com/AWSMechanicalTurkDataSchemas/2006-07-14/ExternalQuestion.xsd"
-_SAFE = "/%:@!$&'()*+,;=~-._"
 
 
 def ready(study: Study) -> tuple[Version, PayRule, Account]:
@@ -79,7 +78,7 @@ def price_of(hit: Offer) -> Price:
     version = hit.study.latest_version()
     assert version is not None
     costs = costs_of_document(version.reader, slug=hit.study.slug)
-    terms = replace(costs.terms, base_share=fees.reward_share(hit.places), known=True)
+    terms = replace(costs.terms, base_share=mturk_share(hit.places), known=True)
     costs = costs.of(places=hit.places, terms=terms)
     several = _(
         "Mechanical Turk charges 40% of the rewards for tasks with 10 or more assignments, and 20% for tasks with up "
@@ -133,65 +132,53 @@ def publish(hit: Offer) -> None:
             Keywords=terms.keywords,
             Reward=f"{hit.reward:.2f}",
             MaxAssignments=hit.places,
-            LifetimeInSeconds=terms.lifetime,
-            AssignmentDurationInSeconds=terms.duration,
-            AutoApprovalDelayInSeconds=terms.auto_approval,
-            Question=external_question(hit.address, frame_height=terms.frame_height),
+            LifetimeInSeconds=terms.days * DAY,
+            AssignmentDurationInSeconds=terms.minutes * MINUTE,
+            AutoApprovalDelayInSeconds=terms.approval_days * DAY,
+            Question=external_question(hit.address),
         )
     except MarketplaceError as error:
         is_refused = isinstance(error, Refused) and not isinstance(error, NotSent)
         hit.keep(problem=str(error)[:300], status=Status.REFUSED if is_refused else hit.status)
         raise
-    expires_at = timezone.now() + timedelta(seconds=terms.lifetime)
-    available = {"available": hit.places, "expires_at": expires_at}
+    available = {"available": hit.places, "expires_at": timezone.now() + timedelta(days=terms.days)}
     hit.keep(remote_id=hit_id, status=Status.ASSIGNABLE, problem="", terms=available)
 
 
-def external_question(address: str, *, frame_height: int = 0) -> str:
+def external_question(address: str) -> str:
     """Return the XML of an ExternalQuestion (mTurk's data structure reference), in ASCII whatever the address contains.
 
     Args:
         address: the address of our page; mTurk appends assignmentId, hitId, workerId and turkSubmitTo.
-        frame_height: in pixels; 0 fits the frame to the worker's window.
     """
-    url = urlsplit(address)
-    host = url.netloc if url.netloc.isascii() else url.netloc.encode("idna").decode()
-    path, query = quote(url.path, safe=_SAFE), quote(url.query, safe=_SAFE + "?")
-    ascii_address = url._replace(netloc=host, path=path, query=query, fragment="").geturl()
     return (
-        f'<ExternalQuestion xmlns="{SCHEMA}"><ExternalURL>{escape(ascii_address)}</ExternalURL>'
-        f"<FrameHeight>{frame_height:d}</FrameHeight></ExternalQuestion>"
+        f'<ExternalQuestion xmlns="{SCHEMA}"><ExternalURL>{escape(iri_to_uri(address))}</ExternalURL>'
+        "<FrameHeight>0</FrameHeight></ExternalQuestion>"  # fits the frame to the worker's window
     )
 
 
 def requirements(hit: Offer, requester: Requester) -> list[dict[str, Any]]:
     """Return mTurk's QualificationRequirements for the task; create our own qualification if it does not exist."""
-    demands, found = hit.terms.demands, []
-    for key, name in ((PERCENT_APPROVED, "approved_percent"), (NUMBER_APPROVED, "approved_number")):
-        if demands.get(name):
-            found.append((key, {"Comparator": "GreaterThanOrEqualTo", "IntegerValues": [demands[name]]}))
-    if demands.get("countries"):
-        countries = [{"Country": country} for country in demands["countries"]]
+    terms, found = hit.terms, []
+    for key, least in ((PERCENT_APPROVED, terms.approved_percent), (NUMBER_APPROVED, terms.approved_number)):
+        if least:
+            found.append((key, {"Comparator": "GreaterThanOrEqualTo", "IntegerValues": [least]}))
+    if terms.countries:
+        countries = [{"Country": country} for country in terms.countries]
         found.append((LOCALE, {"Comparator": "In", "LocaleValues": countries}))
-    for game in hit.study.games if demands.get("rest_hours") else ():
-        own = qualification_of(hit.account, game, demands["rest_hours"], requester)
+    for game in hit.study.games if terms.rest_hours else ():
+        own = qualification_of(hit.account, game, terms.rest_hours, requester)
         found.append((own.qualification_id, {"Comparator": "DoesNotExist"}))
     guarded = {"ActionsGuarded": "DiscoverPreviewAndAccept"}
     return [{"QualificationTypeId": key, **requirement, **guarded} for key, requirement in found]
 
 
 def qualification_of(account: Account, game: str, hours: int, requester: Requester) -> Qualification:
-    """Return the qualification of recent players of this game; create it on mTurk if it does not exist.
-
-    Raise MarketplaceError.
-    """
+    """Return the qualification of recent players of this game; create it on mTurk if it does not exist."""
     key = {"account": account, "game": game, "hours": hours}
     if (existing := Qualification.objects.filter(**key).first()) is not None:
         return existing
-    try:
-        title = registry.get(game).title
-    except UnknownGame:
-        title = game
+    title = registry.get(game).title
     # Workers read this text, so it is in English like mTurk's own pages.
     qualification_id = requester.qualification(
         f"Parley: played {title} within {hours} hours",
@@ -212,8 +199,7 @@ def find_ordered(hit: Offer, requester: Requester) -> None:
 def record_status(hit: Offer, current: HitNow) -> None:
     """Record a task's status on mTurk."""
     known_status = {"status": current.status} if current.status in Status else {}
-    names = ("expires_at", "duration", "pending", "available", "completed")
-    terms = {name: getattr(current, name) for name in names}
+    terms = {name: getattr(current, name) for name in ("expires_at", "pending", "available", "completed")}
     hit.keep(problem="", places=current.assignments, terms=terms, heard_at=timezone.now(), **known_status)
 
 
@@ -234,38 +220,31 @@ def adopt(study: Study, account: Account, *, key: str, address: str, by: Any) ->
             study=study, account=account, reference=str(uuid.uuid4()), remote_id=current.hit_id,
             status=Status.ASSIGNABLE, name=current.title[:128], places=current.assignments, reward=current.reward,
             currency=CURRENCY, address=address, created_by=by, ordered_at=timezone.now(),
-            terms_stored=Terms(duration=current.duration).model_dump(mode="json"),
+            terms_stored=Terms(minutes=math.ceil(current.duration / MINUTE)).model_dump(mode="json"),
         )  # fmt: skip
         record_status(hit, current)
     return hit
 
 
-def extend(hit: Offer, *, number: int, token: UUID) -> None:
-    """Add assignments to a task, so that more people can do it. Raise MarketplaceError or NotPossible."""
-    if hit.remote_id is None:
-        raise NotPossible(_("Mechanical Turk has not confirmed this task yet."))
-    if hit.places < MTURK_LARGE_FROM <= hit.places + number:
-        raise NotPossible(str(refusal_for("InvalidMaximumAssignmentsIncrease")))
-    order = {"HITId": hit.remote_id, "NumberOfAdditionalAssignments": number}
-    requester_of(hit.account).once("create_additional_assignments_for_hit", token, **order)
+def set_places(hit: Offer, places: int) -> None:
+    """Add assignments to a task up to this number; repeating this adds none."""
     refresh(hit)
+    if places > hit.places:
+        order = {"HITId": hit.remote_id, "NumberOfAdditionalAssignments": places - hit.places}
+        token = uuid.uuid5(UUID(hit.reference), str(places))
+        requester_of(hit.account).once("create_additional_assignments_for_hit", token, **order)
+        refresh(hit)
 
 
 def offer_for(hit: Offer, *, hours: float) -> None:
-    """Offer a task for this many hours from now on; with less than 0, only workers who have accepted it can continue.
-
-    Raise MarketplaceError.
-    """
+    """Offer a task for this many hours from now; with less than 0, only workers who have accepted it can continue."""
     until = timezone.now() + timedelta(hours=hours)
     requester_of(hit.account).call("update_expiration_for_hit", HITId=str(hit.remote_id), ExpireAt=until)
     refresh(hit)
 
 
 def delete(hit: Offer) -> None:
-    """Delete a finished task on mTurk once all its assignments are decided; our own record stays, marked as deleted.
-
-    Raise MarketplaceError.
-    """
+    """Delete a finished task on mTurk once all its assignments are decided; our own record stays, marked as deleted."""
     requester_of(hit.account).call("delete_hit", harmless="hitdoesnotexist", HITId=str(hit.remote_id))
     hit.keep(status=Status.DISPOSED, terms={"available": 0, "pending": 0})
 
@@ -306,12 +285,8 @@ def is_due(hit: Offer, status: str) -> bool:
 
 def change(hit: Offer, status: str) -> None:
     """End the task, or offer it again for as long as at first."""
-    offer_for(hit, hours=max(1, hit.terms.lifetime // 3600) if status == Study.Status.LAUNCHED else -1)
+    offer_for(hit, hours=max(1, 24 * hit.terms.days) if status == Study.Status.LAUNCHED else -1)
 
 
 def places_of(hit: Offer) -> int:
     return hit.places
-
-
-def add_places(hit: Offer, number: int) -> None:
-    extend(hit, number=number, token=uuid.uuid4())

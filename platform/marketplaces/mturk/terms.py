@@ -32,19 +32,21 @@ class Terms(BaseModel):
     """The terms of a task, and its counts as last reported.
 
     Attributes:
-        lifetime: seconds for which the task is available.
-        duration: seconds from accepting the task to submitting it.
-        auto_approval: seconds until mTurk approves automatically.
-        frame_height: in pixels; 0 fits the frame to the window.
-        demands: approved_percent, approved_number, countries, rest_hours.
+        days: for which the task is available.
+        minutes: from accepting the task to submitting it.
+        approval_days: until mTurk approves automatically.
+        approved_percent, approved_number, countries: what mTurk demands of workers.
+        rest_hours: since the worker's last play of the game.
     """
 
     keywords: str = ""
-    lifetime: int = 0
-    duration: int
-    auto_approval: int = 0
-    frame_height: int = 0
-    demands: dict[str, Any] = {}
+    days: int = 0
+    minutes: int
+    approval_days: int = 0
+    approved_percent: int | None = None
+    approved_number: int | None = None
+    countries: list[str] = []
+    rest_hours: int = 0
     expires_at: datetime | None = None
     pending: int = 0
     available: int = 0
@@ -53,7 +55,7 @@ class Terms(BaseModel):
     @property
     def over_at(self) -> datetime | None:
         """The latest time at which a worker who accepted the task can submit it."""
-        return self.expires_at + timedelta(seconds=self.duration) if self.expires_at else None
+        return self.expires_at + timedelta(minutes=self.minutes) if self.expires_at else None
 
 
 def tasks(**only: Any) -> Any:

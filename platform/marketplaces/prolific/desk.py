@@ -15,10 +15,10 @@ from django.utils.translation import gettext_lazy
 from audit.actions import Action
 from marketplaces.kinds import NotPossible
 from marketplaces.models import Account, Offer
-from marketplaces.offering import details_of, on_offer, publishing_act, unconfirmed
+from marketplaces.offering import FOLLOWING, details_of, more_places, on_offer, publishing_act, unconfirmed
 from marketplaces.prolific import authenticity, hooks, publishing
 from marketplaces.prolific.client import client_of, text_of
-from marketplaces.prolific.forms import FlagsForm, OfferForm, PlacesForm, suggestion
+from marketplaces.prolific.forms import FlagsForm, OfferForm, suggestion
 from marketplaces.prolific.models import Hook
 from marketplaces.prolific.terms import Status, Terms
 from recruiters.uploads import LARGEST, BadFile
@@ -145,50 +145,13 @@ ACTS: Mapping[str, Act] = {
         offered=lambda publication: publication.remote_id is None,
     ),
     "publish": publishing_act(_published_before),
-    "pause": on_offer(
-        gettext_lazy("pause"),
-        publishing.pause,
-        gettext_lazy("Paused: no new participants can start on Prolific. Those who have started can finish."),
-        Action.PAUSED,
-        icon="pause",
-        offered=_has_status(Status.ACTIVE),
-        spends=False,
+    "pause": FOLLOWING["pause"],
+    "resume": FOLLOWING["resume"],
+    "places": more_places(
+        gettext_lazy("Prolific reserves the rewards for the new places at once."),
+        _has_status(Status.ACTIVE, Status.PAUSED),
     ),
-    "resume": on_offer(
-        gettext_lazy("resume"),
-        publishing.resume,
-        gettext_lazy("Resumed: new participants can start again."),
-        Action.RESUMED,
-        icon="play_arrow",
-        offered=_has_status(Status.PAUSED),
-    ),
-    "places": on_offer(
-        gettext_lazy("more places"),
-        publishing.set_places,
-        gettext_lazy("The study now has {places} places."),
-        Action.CHANGED,
-        explains=gettext_lazy("Prolific reserves the rewards for the new places at once."),
-        form=PlacesForm,
-        offered=_has_status(Status.ACTIVE, Status.PAUSED),
-    ),
-    "stop": on_offer(
-        gettext_lazy("stop"),
-        publishing.stop,
-        gettext_lazy("Stopped: no new participants can start on Prolific."),
-        Action.STOPPED,
-        icon="stop",
-        asks=gettext_lazy("Stop the study on Prolific? You can't reopen it there."),
-        offered=_has_status(Status.ACTIVE, Status.PAUSED),
-        role=Role.OWNER,
-        spends=False,
-    ),
-    "refresh": on_offer(
-        gettext_lazy("refresh"),
-        publishing.refresh,
-        gettext_lazy("Updated from Prolific."),
-        icon="sync",
-        spends=False,
-    ),
+    "stop": FOLLOWING["stop"],
     "authenticity": Act(
         gettext_lazy("import authenticity flags"),
         _import_flags,

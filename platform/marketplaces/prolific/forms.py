@@ -17,13 +17,12 @@ from unfold.widgets import (
 
 from games.errors import GameError
 from llm_agents.errors import AgentError
-from marketplaces.fields import number, switch, text
+from marketplaces.fields import MOST_PLACES, number, switch, text
 from marketplaces.offers import listing_of, open_places
 from marketplaces.prolific.filters import FiltersForm
 from studies.forecast import minutes_of
 from studies.models import Study, Version
 
-MOST_PLACES = 10_000
 LEAST_PERCENT, MOST_PERCENT = 8, 99
 """Limits of Prolific's dynamic payment in percent of the reward (from its command-line tool, read on 2026-11-22)."""
 SHORTEST_REJECTION = 100
@@ -128,10 +127,6 @@ def suggestion(study: Study, version: Version) -> dict[str, Any]:
         "devices": ["desktop", "tablet", "mobile"],
         "requires_signature": True,
     }
-
-
-class PlacesForm(forms.Form):
-    places = number(_("Total places"), 1, MOST_PLACES)
 
 
 class FlagsForm(forms.Form):

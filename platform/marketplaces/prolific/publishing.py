@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import re
 import secrets
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from datetime import timedelta
 from decimal import Decimal
-from functools import partial
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
@@ -296,14 +295,6 @@ def _change_status(publication: Offer, action: str) -> None:
             raise
 
 
-pause = partial(_change_status, action="PAUSE")
-"""Admit no new participants."""
-resume = partial(_change_status, action="START")
-"""Admit new participants again."""
-stop = partial(_change_status, action="STOP")
-"""End recruitment for good."""
-
-
 def refresh(publication: Offer) -> None:
     """Fetch the study's current status. Raise MarketplaceError."""
     store_study(publication, client_of(publication.account).study(str(publication.remote_id)))
@@ -313,10 +304,6 @@ def set_places(publication: Offer, places: int) -> None:
     """Set the total number of places offered; repeating this changes nothing. Raise NotPossible or MarketplaceError."""
     if publication.terms.treatments:
         raise NotPossible(_("Each treatment has its own places. Change them on Prolific."))
-    if places <= publication.places:
-        raise NotPossible(
-            _("The study has {places} places. On Prolific, you can only add places.").format(places=publication.places)
-        )
     fields = {"total_available_places": places}
     client = client_of(publication.account)
     store_study(publication, client.study(str(publication.remote_id), method="PATCH", fields=fields))
@@ -377,17 +364,13 @@ def change(publication: Offer, status: str) -> None:
     """Pause, stop or resume the study there; its own account pays what is then spent."""
     if status == Study.Status.LAUNCHED:
         refuse_other_account(publication)
-    acts = {Study.Status.PAUSED: pause, Study.Status.CLOSED: stop, Study.Status.LAUNCHED: resume}
-    acts[Study.Status(status)](publication)
+    actions = {Study.Status.PAUSED: "PAUSE", Study.Status.CLOSED: "STOP", Study.Status.LAUNCHED: "START"}
+    _change_status(publication, actions[Study.Status(status)])
 
 
 def places_of(publication: Offer) -> int:
     """Return its places; 0 before publishing, and if each treatment has its own places."""
     return publication.places if was_published(publication) and not publication.terms.treatments else 0
-
-
-def add_places(publication: Offer, number: int) -> None:
-    set_places(publication, publication.places + number)
 
 
 # ---- studies created on Prolific itself ------------------------------------------------------------
@@ -424,7 +407,12 @@ def adopt(study: Study, account: Account, *, key: str, address: str, by: Any = N
     workspace, currency = workspace_of(client, project)
     completion_codes, code_problems = codes.of_prolific(data.get("completion_codes"), rule)
     if problems := [*_problems(data, rule, address=address, currency=currency), *code_problems]:
-        raise UnsuitableSettings([*problems, *_advice(data)])
+        if normalised_status(data["status"]) != Status.UNPUBLISHED:
+            advice = _(
+                "Prolific doesn't allow these changes to a published study. Copy the study there and change the copy."
+            )
+            problems.append(advice)
+        raise UnsuitableSettings(problems)
     terms = Terms(
         project=project,
         workspace=workspace,
@@ -445,27 +433,24 @@ def adopt(study: Study, account: Account, *, key: str, address: str, by: Any = N
     return publication
 
 
-def _problems(data: Mapping[str, Any], rule: PayRule, *, address: str, currency: str) -> Iterator[str]:
-    """Yield what to change on Prolific, apart from the codes."""
-    if not _opens_study(data.get("external_study_url"), address):
-        yield _("Its study URL does not lead here, or lacks a parameter. Set it to {link}").format(
-            link=f"{address}{PARAMETERS}"
-        )
-    if data.get("prolific_id_option") != "url_parameters":
-        yield _("Set Prolific to record participant IDs through URL parameters.")
-    if currency != rule.currency:
-        yield _(
-            "Its workspace pays in {theirs}, but the study here pays in {ours}. The currencies must be the same."
-        ).format(theirs=currency, ours=rule.currency)
-    if data.get("reward") != hundredths(rule.base):
-        yield _("Its reward differs from the study's base pay. Set it to {base} {currency}.").format(
-            base=rule.base, currency=rule.currency
-        )
-
-
-def _advice(data: Mapping[str, Any]) -> Iterator[str]:
-    if normalised_status(data["status"]) != Status.UNPUBLISHED:
-        yield _("Prolific doesn't allow these changes to a published study. Copy the study there and change the copy.")
+def _problems(data: Mapping[str, Any], rule: PayRule, *, address: str, currency: str) -> list[str]:
+    """Return what to change on Prolific, apart from the codes."""
+    wrong = {
+        _("Its study URL does not lead here, or lacks a parameter. Set it to {link}"): not _opens_study(
+            data.get("external_study_url"), address
+        ),
+        _("Set Prolific to record participant IDs through URL parameters."): (
+            data.get("prolific_id_option") != "url_parameters"
+        ),
+        _("Its workspace pays in {theirs}, but the study here pays in {ours}. The currencies must be the same."): (
+            currency != rule.currency
+        ),
+        _("Its reward differs from the study's base pay. Set it to {base} {ours}."): (
+            data.get("reward") != hundredths(rule.base)
+        ),
+    }
+    words = {"link": f"{address}{PARAMETERS}", "theirs": currency, "ours": rule.currency, "base": rule.base}
+    return [text.format(**words) for text, is_wrong in wrong.items() if is_wrong]
 
 
 def _opens_study(url: Any, address: str) -> bool:

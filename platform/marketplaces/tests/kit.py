@@ -59,7 +59,7 @@ class Stage:
         create_call, reject_call, list_call, status_call: patterns of calls, for faults.
         pay_calls: the same, by the reason that is paid.
         id_name, worker_name: the link's fields for the submission and the participant.
-        more_places, acts: the name of the action that adds places, and of those that ask on a page of their own.
+        acts: the names of actions that ask on a page of their own.
         form, usual: what a researcher enters to offer the study, and the fields and terms of an offer without a form.
 
     Each marketplace's own stage adds `offers` (at the stand-in), `made_there()`, which creates and publishes something
@@ -68,7 +68,6 @@ class Stage:
     """
 
     kind = there = create_call = reject_call = list_call = status_call = id_name = worker_name = ""
-    more_places = ""
     acts: ClassVar[tuple[str, ...]] = ()
     served: ClassVar[Any]
     plan: ClassVar[dict[str, Any]] = {}
@@ -251,16 +250,15 @@ class MturkStage(Stage):
     status_call, id_name, worker_name = "GetAssignment", "assignmentId", "workerId"
     pay_calls: ClassVar = {"base": "ApproveAssignment", "bonus": "SendBonus"}
 
-    more_places = "extend"
-    acts = ("extend", "prolong", "expire", "dispose")
+    acts = ("places", "prolong", "dispose")
     form: ClassVar = {
         "token": str(uuid.uuid4()), "name": "Split some money", "description": "A short game with a bonus",
         "keywords": "game", "places": 5, "days": 3, "minutes": 120, "approval_days": 3, "approved_percent": 95,
-        "approved_number": "", "countries": "us, gb, US", "frame_height": 0,
+        "approved_number": "", "countries": "us, gb, US",
     }  # fmt: skip
     usual: ClassVar = {
         "name": "Split some money", "description": "A short game with a bonus", "keywords": "game, bonus",
-        "places": 9, "lifetime": 86400, "duration": 7200, "auto_approval": 3 * 86400,
+        "places": 9, "days": 1, "minutes": 120, "approval_days": 3,
     }  # fmt: skip
 
     @property
@@ -366,7 +364,6 @@ class ProlificStage(Stage):
     pay_calls: ClassVar = {"base": reject_call, "bonus": "POST /api/v1/bulk-bonus-payments/"}
     id_name, worker_name = "SESSION_ID", "PROLIFIC_PID"
 
-    more_places = "places"
     acts = ("publish",)
     form: ClassVar = {
         "name": "Splitting money", "description": "You share money.", "places": "20", "minutes": "10",

@@ -90,7 +90,7 @@ def test_spending_requires_a_role_in_the_account(stage, role):
     assert page.status_code == 403
     assert not stage.offers
     stage.publish()
-    assert user.post(stage.act(stage.more_places), {}).status_code == 403
+    assert user.post(stage.act("places"), {}).status_code == 403
     assert "Publish …" not in text_of(user.get(stage.page))
 
 

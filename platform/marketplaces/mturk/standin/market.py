@@ -8,7 +8,6 @@ dollars.
 from __future__ import annotations
 
 import json
-import operator
 import re
 import secrets
 import string
@@ -19,41 +18,35 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
 from functools import cache
-from html import escape, unescape
+from html import escape
 from typing import Any
+from xml.etree import ElementTree
 
 import botocore.session
 from botocore.model import ServiceModel, Shape
 from botocore.validate import ParamValidator
 
-from marketplaces.mturk import fees
+from recruiters.terms import MTURK_LARGE_FROM, mturk_fee
 
 APPROVED_NUMBER, APPROVED_PERCENT = "00000000000000000040", "000000000000000000L0"
 LOCALE = "00000000000000000071"
 DAY = 24 * 3600.0
-YEAR = 365 * DAY
 LEFT = ("Returned", "Abandoned")
-_COMPARATORS: dict[str, Callable[[Any, Any], bool]] = {
-    "GreaterThan": operator.gt, "GreaterThanOrEqualTo": operator.ge, "LessThan": operator.lt,
-    "LessThanOrEqualTo": operator.le, "EqualTo": operator.eq, "NotEqualTo": operator.ne,
-}  # fmt: skip
+_COMPARATORS: dict[str, Callable[[Any, list[Any]], bool]] = {
+    "GreaterThanOrEqualTo": lambda value, wanted: value is not None and value >= wanted[0],
+    "In": lambda value, wanted: value in wanted,
+    "DoesNotExist": lambda value, wanted: value is None,
+}
+"""Those that Parley asks for."""
 Given = Mapping[str, Any]
 
 
-class ProtocolError(Exception):
-    """An error that does not come from the market: its name and its message."""
-
-    def __init__(self, name: str, message: str = ""):
-        super().__init__(message)
-        self.name = name
-
-
 class RequestError(Exception):
-    """A refusal in the API's own words; `code` is its TurkErrorCode."""
+    """A refusal; `code` is a TurkErrorCode without its namespace, or the name of an error of AWS's protocol."""
 
-    def __init__(self, code: str, message: str):
+    def __init__(self, code: str, message: str = ""):
         super().__init__(message)
-        self.code = f"AWS.MechanicalTurk.{code}"
+        self.code = code
 
 
 def new_id() -> str:
@@ -119,24 +112,15 @@ class Hit:
         self.duration = self.given["AssignmentDurationInSeconds"]
         self.auto_approval = self.given.get("AutoApprovalDelayInSeconds", 30 * int(DAY))
         self.requirements = self.given.get("QualificationRequirements", [])
+        try:
+            self.address, _height = (part.text or "" for part in ElementTree.fromstring(self.given["Question"]))
+        except (KeyError, ValueError, ElementTree.ParseError):
+            raise RequestError("ParameterValidationError", "The question is not an ExternalQuestion.") from None
 
     @property
     def unit_cost(self) -> Decimal:
         """Cost of one approved assignment."""
-        return self.reward + fees.reward_fee(self.reward, assignments=self.assignments)
-
-    @property
-    def address(self) -> str:
-        """Address of the external question."""
-        return unescape(self._in_question("ExternalURL"))
-
-    @property
-    def frame_height(self) -> int:
-        return int(self._in_question("FrameHeight") or 0)
-
-    def _in_question(self, name: str) -> str:
-        match = re.search(f"<{name}>(.*?)</{name}>", self.given["Question"])
-        return match[1] if match else ""
+        return self.reward + mturk_fee(self.reward, assignments=self.assignments)
 
 
 @dataclass
@@ -175,7 +159,7 @@ class Market:
 
     Attributes:
         bonuses, qualifications: as the API shows them.
-        holders: by qualification and worker, the value and since when.
+        holders: likewise, by qualification and worker.
     """
 
     def __init__(self, balance: Decimal = Decimal("10000.00")):
@@ -184,7 +168,7 @@ class Market:
         self.hits: dict[str, Hit] = {}
         self.assignments: dict[str, Assignment] = {}
         self.qualifications: dict[str, dict[str, Any]] = {}
-        self.holders: dict[str, dict[str, tuple[int, float]]] = {}
+        self.holders: dict[str, dict[str, dict[str, Any]]] = {}
         self.workers: dict[str, Worker] = {}
         self.bonuses: list[dict[str, Any]] = []
         self._tokens: dict[tuple[str, str], float] = {}
@@ -214,7 +198,7 @@ class Market:
     def spent(self) -> Decimal:
         """Rewards and bonuses paid so far, including fees."""
         costs = [one.hit.unit_cost for one in self.assignments.values() if one.status == "Approved"]
-        costs += [amount + fees.bonus_fee(amount) for amount in (money(one["BonusAmount"]) for one in self.bonuses)]
+        costs += [amount + mturk_fee(amount) for amount in (money(one["BonusAmount"]) for one in self.bonuses)]
         return sum(costs, Decimal(0))
 
     @property
@@ -278,18 +262,13 @@ class Market:
         return self.workers.setdefault(key, Worker(key))
 
     def _meets(self, worker: Worker, requirement: Given) -> bool:
-        key, comparator = requirement["QualificationTypeId"], requirement["Comparator"]
+        key, wanted = requirement["QualificationTypeId"], requirement.get("IntegerValues", [])
         own: dict[str, Any] = {
             LOCALE: worker.country, APPROVED_NUMBER: worker.approved_number, APPROVED_PERCENT: worker.approved_percent
         }  # fmt: skip
-        value = own[key] if key in own else self._holders(key).get(worker.id, (None, 0.0))[0]
-        wanted = [locale["Country"] for locale in requirement.get("LocaleValues", [])]
-        wanted += requirement.get("IntegerValues", [])
-        if comparator in ("Exists", "DoesNotExist"):
-            return (value is not None) is (comparator == "Exists")
-        if comparator in ("In", "NotIn"):
-            return (value in wanted) is (comparator == "In")
-        return value is not None and _COMPARATORS[comparator](value, wanted[0])
+        value = own[key] if key in own else self._holders(key).get(worker.id)
+        wanted = wanted or [locale["Country"] for locale in requirement.get("LocaleValues", [])]
+        return _COMPARATORS[requirement["Comparator"]](value, wanted)
 
     def offered(self, worker: Worker) -> list[Hit]:
         """Return the tasks in this worker's list."""
@@ -348,7 +327,7 @@ class Market:
             raise RequestError("InvalidAssignmentState", "This operation can be called with a status of: Submitted")
         assignment.status, assignment.decided, assignment.feedback = status, self.now(), feedback
 
-    def _holders(self, key: str) -> dict[str, tuple[int, float]]:
+    def _holders(self, key: str) -> dict[str, dict[str, Any]]:
         if key not in self.qualifications:
             raise RequestError("QualificationTypeDoesNotExist", f"QualificationType {key} does not exist.")
         return self.holders.setdefault(key, {})
@@ -356,14 +335,14 @@ class Market:
     # ---- the API's operations, under its own names -----------------------------------------------------
 
     def answer(self, operation: str, body: bytes) -> dict[str, Any]:
-        """Perform an operation and return the answer as plain data. Raise RequestError or ProtocolError."""
+        """Perform an operation and return the answer as plain data. Raise RequestError."""
         if operation not in service().operation_names or not hasattr(self, operation):
-            raise ProtocolError("UnknownOperationException")
+            raise RequestError("UnknownOperationException")
         model = service().operation_model(operation)
         try:
             parameters = json.loads(body or b"{}")
         except ValueError:
-            raise ProtocolError("SerializationException", "The request cannot be read.") from None
+            raise RequestError("SerializationException", "The request cannot be read.") from None
         _check(parameters, model.input_shape)
         with self.lock:
             self.settle()
@@ -384,11 +363,6 @@ class Market:
         return {"AvailableBalance": f"{self.available:.2f}", "OnHoldBalance": f"{self.held:.2f}"}
 
     def CreateHIT(self, given: Given) -> dict[str, Any]:
-        question = given.get("Question", "")
-        if not question.startswith("<ExternalQuestion ") or not question.isascii():
-            raise RequestError("ParameterValidationError", "The question is not well-formed.")
-        if not all(30 <= given[name] <= YEAR for name in ("AssignmentDurationInSeconds", "LifetimeInSeconds")):
-            raise RequestError("ParameterValidationError", "Times are from 30 seconds to 365 days.")
         for requirement in given.get("QualificationRequirements", []):
             if len(requirement["QualificationTypeId"]) == 30:
                 self._holders(requirement["QualificationTypeId"])
@@ -408,13 +382,13 @@ class Market:
     def CreateAdditionalAssignmentsForHIT(self, given: Given) -> None:
         hit, number = self.hit(given["HITId"]), given["NumberOfAdditionalAssignments"]
         with self._once("Extend", given, code="DuplicateRequest"):
-            if hit.assignments < fees.LARGE_FROM <= hit.assignments + number:
+            if hit.assignments < MTURK_LARGE_FROM <= hit.assignments + number:
                 raise RequestError("InvalidMaximumAssignmentsIncrease", "It would become a task of 10 or more.")
             self._refuse_costs(hit.unit_cost * number)
             hit.assignments += number
 
     def UpdateExpirationForHIT(self, given: Given) -> None:
-        self.hit(given["HITId"]).expires = min(given["ExpireAt"], self.now() + YEAR)
+        self.hit(given["HITId"]).expires = given["ExpireAt"]
 
     def DeleteHIT(self, given: Given) -> None:
         hit = self.hit(given["HITId"])
@@ -424,9 +398,8 @@ class Market:
         hit.disposed = True
 
     def ListAssignmentsForHIT(self, given: Given) -> dict[str, Any]:
-        statuses = given.get("AssignmentStatuses") or ["Submitted", "Approved", "Rejected"]
         own = self.assignments_of(self.hit(given["HITId"]))
-        return _page("Assignments", [one.shown for one in own if one.status in statuses], given)
+        return _page("Assignments", [one.shown for one in own if one.submitted], given)
 
     def GetAssignment(self, given: Given) -> dict[str, Any]:
         return {"Assignment": self.assignment(given["AssignmentId"]).shown}
@@ -443,7 +416,7 @@ class Market:
         if assignment.worker != given["WorkerId"]:
             raise RequestError("WorkerDoesNotExist", f"Worker {given['WorkerId']} did not do this assignment.")
         with self._once("SendBonus", given, code="DuplicateRequest"):
-            self._refuse_costs(amount + fees.bonus_fee(amount))
+            self._refuse_costs(amount + mturk_fee(amount))
             shown = {name: given[name] for name in ("WorkerId", "AssignmentId", "BonusAmount", "Reason")}
             self.bonuses.append({**shown, "GrantTime": self.now()})
 
@@ -463,25 +436,19 @@ class Market:
 
     def ListQualificationTypes(self, given: Given) -> dict[str, Any]:
         query = given.get("Query", "").casefold()
-        return _page(
-            "QualificationTypes",
-            [one for one in self.qualifications.values() if query in one["Name"].casefold()],
-            given,
-        )
+        found = [one for one in self.qualifications.values() if query in one["Name"].casefold()]
+        return _page("QualificationTypes", found, given)
 
     def AssociateQualificationWithWorker(self, given: Given) -> None:
         if not re.fullmatch(r"A[A-Z0-9]+", given["WorkerId"]):
             raise RequestError("WorkerDoesNotExist", f"Worker {given['WorkerId']} does not exist.")
-        self._holders(given["QualificationTypeId"])[given["WorkerId"]] = given.get("IntegerValue", 1), self.now()
+        shown = {name: given[name] for name in ("QualificationTypeId", "WorkerId", "IntegerValue")}
+        holder = {**shown, "Status": "Granted", "GrantTime": self.now()}
+        self._holders(given["QualificationTypeId"])[given["WorkerId"]] = holder
 
     def DisassociateQualificationFromWorker(self, given: Given) -> None:
         if self._holders(given["QualificationTypeId"]).pop(given["WorkerId"], None) is None:
             raise RequestError("InvalidQualificationState", "The worker does not have this Qualification.")
 
     def ListWorkersWithQualificationType(self, given: Given) -> dict[str, Any]:
-        common = {"QualificationTypeId": given["QualificationTypeId"], "Status": "Granted"}
-        rows = [
-            {**common, "WorkerId": worker, "GrantTime": since, "IntegerValue": value}
-            for worker, (value, since) in self._holders(given["QualificationTypeId"]).items()
-        ]
-        return _page("Qualifications", rows, given)
+        return _page("Qualifications", list(self._holders(given["QualificationTypeId"]).values()), given)

@@ -15,7 +15,7 @@ from botocore.credentials import Credentials
 
 from llm_agents.standins.http import HttpRequest
 from llm_agents.standins.kit import Fault, Reply, Service, button, data, page, people_page, redirect
-from marketplaces.mturk.standin.market import Assignment, Hit, Market, ProtocolError, RequestError, Worker
+from marketplaces.mturk.standin.market import Assignment, Hit, Market, RequestError, Worker
 
 KEY_ID = "AKIATWINTWINTWINTWIN"
 SECRET = "stand-in-secret-that-opens-nothing-else"
@@ -65,10 +65,8 @@ class StandIn(Service):
         try:
             return self._page(request) or page("Not found", 404)
         except RequestError as error:
-            title = "There was a problem submitting your results"
-            return page(
-                _html(title, f"<p class=note>{escape(error.code)}</p>"), 400 if request.method == "POST" else 404
-            )
+            body = _html("There was a problem submitting your results", f"<p class=note>{escape(error.code)}</p>")
+            return page(body, 400 if request.method == "POST" else 404)
 
     def _call(self, request: HttpRequest) -> Reply:
         operation = _operation_of(request)
@@ -76,11 +74,11 @@ class StandIn(Service):
         try:
             _refuse_unsigned(request)
             return data(self.market.answer(operation, request.body), kind=JSON)
-        except ProtocolError as error:
-            return _error(error.name, message=str(error))
         except RequestError as error:
-            message = f"{error} ({int(time.time() * 1000)} {error.code})"
-            return _error("RequestError", Message=message, TurkErrorCode=error.code)
+            if error.code.endswith("Exception"):
+                return _error(error.code, message=str(error))
+            code = f"AWS.MechanicalTurk.{error.code}"
+            return _error("RequestError", Message=f"{error} ({int(time.time() * 1000)} {code})", TurkErrorCode=code)
 
     # ---- the workers' pages ----------------------------------------------------------------------------
 
@@ -124,20 +122,20 @@ def _operation_of(request: HttpRequest) -> str:
 
 
 def _refuse_unsigned(request: HttpRequest) -> None:
-    """Raise ProtocolError unless the request is signed with our key (AWS signature version 4)."""
+    """Raise RequestError unless the request is signed with our key (AWS signature version 4)."""
     headers = request.headers
     match = _AUTHORIZATION.fullmatch(headers.get("authorization", ""))
     if match is None or "x-amz-date" not in headers:
-        raise ProtocolError("MissingAuthenticationTokenException", "Missing Authentication Token")
+        raise RequestError("MissingAuthenticationTokenException", "Missing Authentication Token")
     if match[1] != KEY_ID or (match[3], match[4]) != (REGION, SERVICE):
-        raise ProtocolError("UnrecognizedClientException", "The security token included in the request is invalid.")
+        raise RequestError("UnrecognizedClientException", "The security token included in the request is invalid.")
     signed_headers = {name: headers.get(name, "") for name in match[5].split(";")}
     signed = AWSRequest("POST", f"http://{headers.get('host', '')}/", headers=signed_headers, data=request.body)
     signed.context["timestamp"] = headers["x-amz-date"]
     signer = SigV4Auth(Credentials(KEY_ID, SECRET), SERVICE, REGION)
     expected = signer.signature(signer.string_to_sign(signed, signer.canonical_request(signed)), signed)
     if not compare_digest(expected, match[6]):
-        raise ProtocolError("InvalidSignatureException", "The request signature we calculated does not match.")
+        raise RequestError("InvalidSignatureException", "The request signature we calculated does not match.")
 
 
 def _error(name: str, status: int = 400, **message: str) -> Reply:
@@ -183,9 +181,8 @@ def _work(worker: Worker, assignment: Assignment, origin: str) -> str:
 
 
 def _framed(hit: Hit, **link: str) -> str:
-    address = hit.address + ("&" if "?" in hit.address else "?") + urlencode(link)
-    height = f' style="height:{hit.frame_height}px"' if hit.frame_height else ""
-    return f'<iframe title="The task" name="task" src="{escape(address)}"{height}></iframe>'
+    address = f"{hit.address}{'&' if '?' in hit.address else '?'}{urlencode(link)}"
+    return f'<iframe title="The task" name="task" src="{escape(address)}"></iframe>'
 
 
 def _html(title: str, body: str, worker: Worker | None = None, actions: str = "", *, frame: bool = False) -> str:

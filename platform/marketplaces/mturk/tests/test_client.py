@@ -60,7 +60,7 @@ def test_malformed_answer_is_unclear(staged, fault):
 
 def test_task_is_created_as_requested(staged):
     demands = {"approved_percent": 95, "approved_number": 100, "countries": ["US", "GB"], "rest_hours": 12}
-    hit = staged.publish(name="Split “money” & more", places=12, demands=demands)
+    hit = staged.publish(name="Split “money” & more", places=12, **demands)
     task = staged.market.hits[hit.remote_id]
     assert (task.title, task.assignments, task.reward) == ("Split “money” & more", 12, Decimal("1.00"))
     assert task.address == "http://testserver/join/splitting/"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import uuid
 from datetime import timedelta
 from decimal import Decimal
 
@@ -63,7 +62,8 @@ class TestPublishing:
         (task,) = staged.offers.values()
         assert task.address == f"http://testserver/join/{staged.study.slug}/"
         assert (task.assignments, task.duration, task.auto_approval) == (5, 7200, 3 * 86400)
-        assert staged.offered.terms.demands == {"approved_percent": 95, "countries": ["US", "GB"]}
+        terms = staged.offered.terms
+        assert (terms.approved_percent, terms.approved_number, terms.countries) == (95, None, ["US", "GB"])
         assert Record.objects.get(action="published").details["places"] == 5
 
     def test_draft_can_be_changed_and_discarded(self, staged, owner, drafted):
@@ -135,36 +135,36 @@ class TestOneTask:
     def hit(self, staged) -> Offer:
         return staged.publish(places=3)
 
-    def test_assignments_are_added_once_per_form(self, staged, owner, hit):
-        page, form = staged.act("extend"), {"token": str(uuid.uuid4()), "number": 2}
+    def test_places_are_added_once(self, staged, owner, hit):
+        page, form = staged.act("places"), {"places": 5}
         shown = owner.get(page)
         assert "$1.20" in text_of(shown)
         assert breadcrumb_urls(shown)[1:] == [f"/admin/studies/study/{staged.study.pk}/change/", staged.page]
         staged.standin.misbehave(Fault.LOST, "CreateAdditionalAssignmentsForHIT")
-        page_again = owner.post(page, form)
-        assert "unknown whether this took effect" in text_of(page_again)
-        assert f'value="{form["token"]}"' in page_again.content.decode()
-        owner.post(page, form)
+        assert "unknown whether this took effect" in text_of(owner.post(page, form))
+        assert "There are 5 places now" in text_of(owner.post(page, form, follow=True))
         hit.refresh_from_db()
         assert hit.places == staged.offers[hit.remote_id].assignments == 5
-        refused = owner.post(page, {"token": str(uuid.uuid4()), "number": 5}, follow=True)
+        refused = owner.post(page, {"places": 10}, follow=True)
         assert "can never have 10 or more" in text_of(refused)
         assert staged.offers[hit.remote_id].assignments == 5
 
     def test_task_is_ended_extended_and_deleted(self, staged, owner, hit):
         building.launch_with(staged.study, base=Decimal("2.00"))
-        owner.post(staged.act("expire"))
+        assert "task ends" in text_of(owner.post(staged.act("pause"), follow=True))
         assert Offer.objects.get().status == Status.REVIEWABLE
         assert "launched again" not in text_of(owner.get(staged.page)), "no more workers arrive through it"
+        owner.post(staged.act("resume"))
+        assert Offer.objects.get().status == Status.ASSIGNABLE
         owner.post(staged.act("prolong"), {"hours": 5})
         assert Offer.objects.get().status == Status.ASSIGNABLE
         refused = owner.post(staged.act("dispose"), follow=True)
         assert "nobody is working on it" in text_of(refused)
-        for name in ("expire", "dispose"):
+        for name in ("pause", "dispose"):
             owner.post(staged.act(name))
         assert Offer.objects.get().status == Status.DISPOSED and staged.offers[hit.remote_id].disposed
         actions = Record.objects.filter(kind="marketplaces.offer").values_list("action", flat=True)
-        assert set(actions) == {"expired", "extended", "deleted"}
+        assert set(actions) == {"paused", "resumed", "extended", "deleted"}
 
     def test_task_of_another_study_is_not_imported(self, staged, owner, hit):
         other = staged.beside()

@@ -115,7 +115,7 @@ class TestAbsentWorkers:
         assert {worker.person.state for worker in (absent, active)} == {State.ARRIVED}
 
     def test_worker_is_ended_when_the_time_is_over(self, staged):
-        hit = staged.publish(duration=3600)
+        hit = staged.publish(minutes=60)
         late, other = staged.accept(hit, "AWORKERONE"), staged.accept(hit, "AOTHER")
         make_silent(late.arrive(), minutes=70)
         other.arrive()
@@ -150,27 +150,26 @@ class TestRestQualification:
 
     def test_task_is_hidden_during_the_rest_period(self, resting):
         name, market = resting.market.worker("AWORKERONE"), resting.market
-        hit, other_hit = (resting.publish(demands={"rest_hours": 12}) for _time in range(2))
+        hit, other_hit = (resting.publish(rest_hours=12) for _time in range(2))
         person = resting.accept(hit, "AWORKERONE").arrive()
         assert market.offered(name)
         sync(resting)
         assert market.offered(name) == [] and len(market.offered(market.worker("AFRESH"))) == 2
         (holders,) = market.holders.values()
-        value, since = holders["AWORKERONE"]
         make_silent(person, hours=12, minutes=1)
-        holders["AWORKERONE"] = (value - 721, since)
+        holders["AWORKERONE"]["IntegerValue"] -= 721
         sync(resting)
         assert [offered.id for offered in market.offered(name)] == [other_hit.remote_id]
 
     def test_qualification_is_created_once_and_reused(self, resting):
         for _time in range(2):
-            resting.publish(demands={"rest_hours": 12})
+            resting.publish(rest_hours=12)
         Qualification.objects.all().delete()
-        resting.publish(demands={"rest_hours": 12})
+        resting.publish(rest_hours=12)
         assert list(resting.market.qualifications) == [Qualification.objects.get().qualification_id]
 
     def test_unknown_worker_stops_nothing(self, resting):
-        hit = resting.publish(demands={"rest_hours": 12})
+        hit = resting.publish(rest_hours=12)
         assert resting.accept(hit, "AWORKERONE").open(workerId="notaworker").status_code == 302
         resting.accept(hit, "AWORKERTWO").arrive()
         sync(resting)

@@ -5,16 +5,11 @@ from __future__ import annotations
 from llm_agents.standins.kit import serve
 from marketplaces.prolific.standin.server import TOKEN, StandIn
 
-
-def make(*, port: int, currency: str, balance: int) -> StandIn:
-    return StandIn(port=port, currency=currency, balance=balance * 100)
-
-
 if __name__ == "__main__":
     serve(
         __doc__,
         8950,
-        make,
+        lambda port, currency, balance: StandIn(port=port, currency=currency, balance=balance * 100),
         lambda standin: (
             f"A stand-in for Prolific answers at {standin.address}.\n"
             f"In the admin, add an account (Marketplaces): Prolific, a rehearsal, this address; its token is {TOKEN}\n"

@@ -496,7 +496,7 @@ class Market:
         submission.return_reasons += reasons
         return submission
 
-    def approve_all(self, order: Mapping[str, Any]) -> None:
+    def approve_all(self, order: Mapping[str, Any]) -> dict[str, str]:
         """Approve many submissions, at once or, with `pays_late`, when `pay_outstanding` is called."""
         submission_ids = order.get("submission_ids")
         if not isinstance(submission_ids, list) or not 0 < len(submission_ids) <= MAX_AT_ONCE:
@@ -504,6 +504,7 @@ class Market:
         self._to_approve += [self.submission(submission_id) for submission_id in submission_ids]
         if not self.pays_late:
             self.pay_outstanding()
+        return {"message": "The request to bulk approve has been made successfully."}
 
     def _approve(self, submission: Submission) -> None:
         submission.status = "APPROVED"
@@ -531,12 +532,7 @@ class Market:
         bulk = BulkBonus(new_id(), study["id"], payments)
         self.bulks[bulk.id] = bulk
         total = sum(cents for _submission, cents in payments)
-        fees = int(total * FEES)
-        tax = int(fees * TAX)
-        return {
-            "id": bulk.id, "study": bulk.study, "amount": total, "fees": fees, "vat_amount": tax,
-            "total_amount": total + fees + tax,
-        }  # fmt: skip
+        return {"id": bulk.id, "study": bulk.study, "amount": total, "total_amount": with_fees(total)}
 
     def pay_bonuses(self, bulk_id: str) -> None:
         """Pay what was prepared; each call pays again."""

@@ -17,7 +17,6 @@ from llm_agents.standins.http import HttpRequest
 from llm_agents.standins.kit import Fault, Reply, Service, data, page, redirect
 from marketplaces.prolific.standin import pages
 from marketplaces.prolific.standin.market import (
-    EVENT_TYPES,
     FILTERS,
     Event,
     Market,
@@ -175,11 +174,8 @@ def _hook(subscription: dict[str, Any]) -> dict[str, Any]:
 
 
 def _balance(market: Market) -> dict[str, Any]:
-    breakdown = {"rewards": market.balance, "fees": 0, "vat": 0}
-    return {
-        "currency_code": market.currency, "total_balance": market.balance, "balance_breakdown": breakdown,
-        "available_balance": market.balance, "available_balance_breakdown": breakdown,
-    }  # fmt: skip
+    amounts = dict.fromkeys(("total_balance", "available_balance"), market.balance)
+    return {"currency_code": market.currency, **amounts}
 
 
 def _workspace_data(market: Market) -> dict[str, Any]:
@@ -202,11 +198,6 @@ def _in_workspace(market: Market, workspace: str, answer: Any) -> Any:
     return answer
 
 
-def _approve_all(market: Market, body: Any) -> dict[str, str]:
-    market.approve_all(body)
-    return {"message": "The request to bulk approve has been made successfully."}
-
-
 _ID = r"/(\w+)/"
 _ROUTES: list[tuple[str, str, Callable[..., Any]]] = [
     ("GET", "/users/me/", lambda m, b: {"id": m.researcher, "currency_code": m.currency}),
@@ -223,11 +214,10 @@ _ROUTES: list[tuple[str, str, Callable[..., Any]]] = [
     ("PATCH", f"/studies{_ID}", lambda m, b, key: m.change(key, b)),
     ("POST", f"/studies{_ID}transition/", lambda m, b, key: m.transition(key, b.get("action"))),
     ("GET", "/submissions/", _submissions),
-    ("POST", "/submissions/bulk-approve/", _approve_all),
+    ("POST", "/submissions/bulk-approve/", lambda m, b: m.approve_all(b)),
     ("GET", f"/submissions{_ID}", lambda m, b, key: _submission_data(m.submission(key))),
     ("POST", f"/submissions{_ID}transition/", lambda m, b, key: _submission_data(m.decide(key, b))),
     ("POST", f"/submissions{_ID}request-return/", lambda m, b, key: _submission_data(m.ask_return(key, b))),
-    ("GET", "/hooks/event-types/", lambda m, b: [{"event_type": name} for name in EVENT_TYPES]),
     ("POST", "/hooks/secrets/", lambda m, b: m.new_secret(b)),
     ("GET", "/hooks/subscriptions/", lambda m, b: [_hook(hook) for hook in m.hooks.values()]),
     ("POST", "/hooks/subscriptions/", lambda m, b: m.subscribe(b)),

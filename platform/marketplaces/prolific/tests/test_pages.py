@@ -30,13 +30,13 @@ def test_study_is_offered_published_and_stopped(desk, owner):
     for name, typed, expected_text in (
         ("publish", {}, "can find it now"),
         ("pause", {}, "More places …"),
-        ("resume", {}, "new participants can start again"),
-        ("places", {"places": "25"}, "The study now has 25 places"),
+        ("resume", {}, "new participants can start there again"),
+        ("places", {"places": "25"}, "There are 25 places now"),
         ("places", {"places": "3"}, "can only add places"),
-        ("stop", {}, "Stopped: no new participants"),
+        ("stop", {}, "stopped for good: no new participants"),
     ):
         assert expected_text in text_of(owner.post(desk.act(name), typed, follow=True))
-    expected = ["made", "published", "paused", "resumed", "changed", "stopped"]
+    expected = ["made", "published", "paused", "resumed", "extended", "stopped"]
     actions = Record.objects.filter(of_kind="studies.study").order_by("pk").values_list("action", flat=True)
     assert [action for action in actions if action in expected] == expected
 
@@ -61,16 +61,16 @@ def test_page_offers_what_this_user_can_do_now(desk, owner):
         return [button.text for button in client.get(desk.page).context["offers"][0]["buttons"]]
 
     flags = "Import authenticity flags …"
-    all_now = ["Pause", "More places …", "Stop", "Refresh", flags, "Receive notifications from Prolific"]
+    all_now = ["Pause", "More places …", "Stop", flags, "Receive notifications from Prolific"]
     assert offered(owner) == all_now
-    assert offered(editor) == ["Pause", "Refresh", flags], "stopping is the owner's, the rest the account's"
+    assert offered(editor) == ["Pause", flags], "stopping is the owner's, the rest the account's"
     owner.post(desk.act("pause"))
     assert offered(owner)[:3] == ["Resume", "More places …", "Stop"] and "Resume" not in offered(editor)
 
 
 def test_actions_are_only_posted_to(desk, owner):
     desk.draft()
-    for name in ("pause", "resume", "stop", "find", "refresh", "forget"):
+    for name in ("pause", "resume", "stop", "find", "forget"):
         assert owner.get(desk.act(name)).status_code == 405
     assert owner.post(desk.page, {"places": 5}).status_code == 405
 
@@ -78,7 +78,7 @@ def test_actions_are_only_posted_to(desk, owner):
 @pytest.mark.parametrize("kind", ["cut", "refused", "garbage", "rate"])
 def test_error_of_an_action_is_shown_and_can_be_retried(desk, owner, kind):
     desk.draft()
-    steps = [("publish", {}), ("pause", {}), ("resume", {}), ("places", {"places": "30"}), ("refresh", {})]
+    steps = [("publish", {}), ("pause", {}), ("resume", {}), ("places", {"places": "30"})]
     for name, typed in steps:
         desk.standin.misbehave(kind, ".", times=3)
         page = owner.post(desk.act(name), typed, follow=True)
