@@ -1,3 +1,4 @@
+from contextvars import ContextVar
 from functools import lru_cache
 from typing import Any
 
@@ -23,6 +24,7 @@ class ConfigApp(AppConfig):
         # Django's models have loaded English before, as what this replaces.
         trans_real._translations.clear()  # type: ignore[attr-defined]
         trans_real._default = None  # type: ignore[attr-defined]
+        trans_real._active = ActiveLanguage()  # type: ignore[attr-defined]
         connect()
 
 
@@ -47,6 +49,27 @@ class Translation(trans_real.DjangoTranslation):
             self.merge(translations(language))
         self.gettext = lru_cache(maxsize=8192)(self.gettext)  # type: ignore[method-assign]
         self.ngettext = lru_cache(maxsize=8192)(self.ngettext)  # type: ignore[method-assign]
+
+
+class ActiveLanguage:
+    """The reader's language in this thread or task: a page asks for it a hundred times, and Django's takes a lock."""
+
+    _translation: ContextVar[Any] = ContextVar("translation", default=None)
+
+    @property
+    def value(self) -> Any:
+        translation = self._translation.get()
+        if translation is None:
+            raise AttributeError("value")
+        return translation
+
+    @value.setter
+    def value(self, translation: Any) -> None:
+        self._translation.set(translation)
+
+    @value.deleter
+    def value(self) -> None:
+        self._translation.set(None)
 
 
 def connect() -> None:
