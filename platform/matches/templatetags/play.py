@@ -20,6 +20,7 @@ from games.interface import Attempt, Chart, Facts, Said, Table, Talk, Text
 from games.periods import as_number
 from games.words import gettext, number
 from matches.charts import draw
+from matches.keeping import render_kept
 from matches.picturing import SeatNames, mark_path_of
 
 register = template.Library()
@@ -43,6 +44,12 @@ class _CacheKey:
     @classmethod
     def of(cls, value: Any) -> _CacheKey:
         return cls(repr(value), value)
+
+
+@register.simple_tag(takes_context=True)
+def kept(context: Context, template_name: str) -> str:
+    """Include a template that is rendered once for all that it reads, in whatever match."""
+    return render_kept(template_name, context)
 
 
 @register.simple_tag
