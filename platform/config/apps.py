@@ -24,7 +24,6 @@ class ConfigApp(AppConfig):
         # Django's models have loaded English before, as what this replaces.
         trans_real._translations.clear()  # type: ignore[attr-defined]
         trans_real._default = None  # type: ignore[attr-defined]
-        trans_real._active = ActiveLanguage()  # type: ignore[attr-defined]
         connect()
 
 
@@ -72,7 +71,20 @@ class ActiveLanguage:
         self._translation.set(None)
 
 
+class Translator:
+    """Django's translations without its search for line breaks of other systems, which no sentence of ours has."""
+
+    ngettext = staticmethod(translation.ngettext)
+    get_language = staticmethod(trans_real.get_language)
+    override = staticmethod(translation.override)
+
+    def gettext(self, message: str) -> str:
+        translated: str = trans_real.catalog().gettext(message) if message else ""
+        return translated
+
+
 def connect() -> None:
     """Let the rooms that know no Django translate, and call the hosts that the settings allow."""
-    translate_with(translation)
+    trans_real._active = ActiveLanguage()  # type: ignore[attr-defined]
+    translate_with(Translator())
     use_local_hosts(lambda: settings.LOCAL_HOSTS)

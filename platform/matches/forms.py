@@ -15,7 +15,7 @@ from pydantic import BaseModel
 
 from games.interface import Form, Role
 from games.play import Play
-from games.words import number
+from games.words import cached_by_language, number
 
 Kind = Literal["number", "integer", "text", "choice", "boolean", "data"]
 Shape = Literal["", "group", "slots", "several", "lines", "pairs"]
@@ -291,10 +291,25 @@ def bind(form: Form, posted: Mapping[str, str] | None = None, errors: Mapping[st
         posted = {}
     if not posted and form.begins_with is not None:
         posted = as_posted(form.model, form.begins_with)
-    labelled = (replace(field, label=form.labels.get(field.name, field.label)) for field in fields_of(form.model))
-    fields = (_bind_field(field, field.name, posted, str(errors.get(field.name, ""))) for field in labelled)
+    labels = tuple(form.labels.items())
+    fields = _bind_fields(form.model, labels, posted, errors) if posted or errors else _unfilled(form.model, labels)
     warning = str(errors.get(CONFIRMED + form.name, ""))
-    return BoundForm(form.name, _(form.title), _(form.help), tuple(fields), warning, form.ends_turn)
+    return BoundForm(form.name, _(form.title), _(form.help), fields, warning, form.ends_turn)
+
+
+@cached_by_language
+def _unfilled(model: type[BaseModel], labels: tuple[tuple[str, str], ...]) -> tuple[BoundField, ...]:
+    return _bind_fields(model, labels, {}, {})
+
+
+def _bind_fields(
+    model: type[BaseModel],
+    labels: tuple[tuple[str, str], ...],
+    posted: Mapping[str, str],
+    errors: Mapping[str, str],
+) -> tuple[BoundField, ...]:
+    labelled = (replace(field, label=dict(labels).get(field.name, field.label)) for field in fields_of(model))
+    return tuple(_bind_field(field, field.name, posted, str(errors.get(field.name, ""))) for field in labelled)
 
 
 def _bind_field(field: Field, name: str, posted: Mapping[str, str], error: str = "") -> BoundField:

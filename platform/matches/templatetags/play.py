@@ -103,7 +103,7 @@ def table(context: Context, block: Table) -> str:
     names = _names(context)
     ordered_rows = reversed(block.rows) if block.newest_first else block.rows
     labels = ("",) * len(block.columns) if block.sortable else block.columns
-    rows = [_row(_CacheKey.of((labels, cells)), names) for cells in ordered_rows]
+    rows = [_row(labels, _CacheKey.of(cells), names) for cells in ordered_rows]
     before, after = _around_rows(replace(block, rows=()), len(rows), names, get_language())
     return mark_safe("".join((before, *rows, after)))
 
@@ -136,14 +136,14 @@ def _rendered(template_name: str, block: _CacheKey, names: SeatNames, language: 
 
 
 @lru_cache(maxsize=8192)
-def _row(row_key: _CacheKey, names: SeatNames) -> str:
+def _row(labels: tuple[str, ...], cells_key: _CacheKey, names: SeatNames) -> str:
     """Return a table row, cached because rows of earlier rounds recur in every later frame.
 
     Each cell carries its column's name, if there is one: for narrow screens, where cells are stacked.
     """
     cells = [
         (format_html(' data-label="{}"', label) if label else "", mark_safe(_css_class(cell)), marked(cell, names))
-        for label, cell in zip(*row_key.value, strict=True)
+        for label, cell in zip(labels, cells_key.value, strict=True)
     ]
     return format_html("<tr>{}</tr>", format_html_join("", "<td{}{}>{}</td>", cells))
 
