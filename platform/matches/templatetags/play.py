@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
@@ -34,16 +34,16 @@ def kind(block: Any) -> str:
     return type(block).__name__.lower()
 
 
-@dataclass(frozen=True)
-class _CacheKey:
-    """A cache key for rendered values: 1, 1.0 and True are equal but look different."""
+class _CacheKey(str):
+    """A cache key for rendered values, their repr: 1, 1.0 and True are equal but look different."""
 
-    text: str
-    value: Any = field(compare=False)
+    value: Any
 
     @classmethod
     def of(cls, value: Any) -> _CacheKey:
-        return cls(repr(value), value)
+        key = cls(repr(value))
+        key.value = value
+        return key
 
 
 @register.simple_tag(takes_context=True)
