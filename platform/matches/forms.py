@@ -291,25 +291,28 @@ def bind(form: Form, posted: Mapping[str, str] | None = None, errors: Mapping[st
         posted = {}
     if not posted and form.begins_with is not None:
         posted = as_posted(form.model, form.begins_with)
-    labels = tuple(form.labels.items())
-    fields = _bind_fields(form.model, labels, posted, errors) if posted or errors else _unfilled(form.model, labels)
-    warning = str(errors.get(CONFIRMED + form.name, ""))
-    return BoundForm(form.name, _(form.title), _(form.help), fields, warning, form.ends_turn)
+    about = (form.name, form.title, form.help, form.model, tuple(form.labels.items()), form.ends_turn)
+    return _bound(*about, posted=posted, errors=errors) if posted or errors else _unfilled(*about)
 
 
 @cached_by_language
-def _unfilled(model: type[BaseModel], labels: tuple[tuple[str, str], ...]) -> tuple[BoundField, ...]:
-    return _bind_fields(model, labels, {}, {})
+def _unfilled(*about: Any) -> BoundForm:
+    return _bound(*about, posted={}, errors={})
 
 
-def _bind_fields(
+def _bound(
+    name: str,
+    title: str,
+    help: str,
     model: type[BaseModel],
     labels: tuple[tuple[str, str], ...],
+    ends_turn: bool,
     posted: Mapping[str, str],
     errors: Mapping[str, str],
-) -> tuple[BoundField, ...]:
+) -> BoundForm:
     labelled = (replace(field, label=dict(labels).get(field.name, field.label)) for field in fields_of(model))
-    return tuple(_bind_field(field, field.name, posted, str(errors.get(field.name, ""))) for field in labelled)
+    fields = (_bind_field(field, field.name, posted, str(errors.get(field.name, ""))) for field in labelled)
+    return BoundForm(name, _(title), _(help), tuple(fields), str(errors.get(CONFIRMED + name, "")), ends_turn)
 
 
 def _bind_field(field: Field, name: str, posted: Mapping[str, str], error: str = "") -> BoundField:

@@ -74,12 +74,21 @@ class _Kept:
         self.value = value
         self.read: _Read | None = None
         self.by_value: dict[str, _Kept] = {}
+        self.by_identity: dict[int, _Kept] = {}
         self.html: str | None = None
 
     def after(self, value: Any) -> _Kept | None:
         """Return what follows from this value of `read`; 1, 1.0 and True are equal but look different."""
+        known = self.by_identity.get(id(value))
+        if known is not None and known.value is value:
+            return known
         known = self.by_value.get(repr(value))
         return known if known is not None and known.value == value else None
+
+    def put(self, value: Any) -> _Kept:
+        """Return a new place for what follows from this value."""
+        new = self.by_value[repr(value)] = self.by_identity[id(value)] = _Kept(value)
+        return new
 
 
 _kept: dict[tuple[str, str], _Kept] = {}
@@ -103,8 +112,6 @@ def render_kept(name: str, context: Context) -> str:
     node = _kept.setdefault((name, get_language()), _Kept())
     for read, value in reads.values.items():
         node.read = read
-        if (known := node.after(value)) is None:
-            known = node.by_value[repr(value)] = _Kept(value)
-        node = known
+        node = node.after(value) or node.put(value)
     node.html = html
     return html
