@@ -292,23 +292,23 @@ def bind(form: Form, posted: Mapping[str, str] | None = None, errors: Mapping[st
     if not posted and form.begins_with is not None:
         posted = as_posted(form.model, form.begins_with)
     about = (form.name, form.title, form.help, form.model, tuple(form.labels.items()), form.ends_turn)
-    return _bound(*about, posted=posted, errors=errors) if posted or errors else _unfilled(*about)
+    return _bound(posted, errors, *about) if posted or errors else _unfilled(*about)
 
 
 @cached_by_language
 def _unfilled(*about: Any) -> BoundForm:
-    return _bound(*about, posted={}, errors={})
+    return _bound({}, {}, *about)
 
 
 def _bound(
+    posted: Mapping[str, str],
+    errors: Mapping[str, str],
     name: str,
     title: str,
     help: str,
     model: type[BaseModel],
     labels: tuple[tuple[str, str], ...],
     ends_turn: bool,
-    posted: Mapping[str, str],
-    errors: Mapping[str, str],
 ) -> BoundForm:
     labelled = (replace(field, label=dict(labels).get(field.name, field.label)) for field in fields_of(model))
     fields = (_bind_field(field, field.name, posted, str(errors.get(field.name, ""))) for field in labelled)
