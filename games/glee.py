@@ -40,6 +40,7 @@ from games.words import gettext as _
 from games.words import gettext_noop, worded_property
 
 ALICE, BOB = "alice", "bob"
+TITLES = {ALICE: gettext_noop("Alice"), BOB: gettext_noop("Bob")}
 KnownRounds = Annotated[int, Field(ge=1)] | None
 ABOUT_ROUNDS = "Known to both players. Empty: players are not told that the game ends, and it stops at the cap."
 """What the parameter `rounds` means, which is None if players do not know the number."""
@@ -68,7 +69,7 @@ class AliceAndBob(Game[C, S], Generic[C, S]):
         return (ALICE, BOB)
 
     def role_title(self, role: Role) -> str:
-        return {ALICE: _("Alice"), BOB: _("Bob")}[role]
+        return _(TITLES[role])
 
     def secrets(self, role: Role) -> frozenset[str]:
         """Return the cap and, if information is not complete, what only the other player knows."""
@@ -318,10 +319,17 @@ class AlternatingOffers(AliceAndBob[C, S], Generic[C, S]):
         """Return the finished rounds, and the role's own offer if it awaits an answer."""
         answers = {"accept": _("accepted"), "reject": _("rejected"), "walk_away": _("walked away"), None: _("waiting")}
 
+        titles = {seat: self.role_title(seat) for seat in self.roles()}
+        proposers = {**titles, role: _("You")}
+
         def row(number: int, proposal: Any) -> tuple[Cell, ...]:
-            proposer = _("You") if proposal.by == role else self.role_title(proposal.by)
-            cells = (number, proposer, *self.screen.cells(self, proposal, number, role), answers[proposal.answer])
-            message = Said(self.role_title(proposal.by), proposal.message) if proposal.message else None
+            cells = (
+                number,
+                proposers[proposal.by],
+                *self.screen.cells(self, proposal, number, role),
+                answers[proposal.answer],
+            )
+            message = Said(titles[proposal.by], proposal.message) if proposal.message else None
             return (*cells, message) if self.messages_allowed else cells
 
         proposals = [proposal for proposal in state.proposals if proposal.answer is not None or proposal.by == role]

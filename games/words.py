@@ -78,7 +78,7 @@ def gettext_noop(sentence: str) -> str:
 def cached_by_language(function: Callable[P, T]) -> Callable[P, T]:
     """Decorator: cache what a function with hashable arguments returns, apart for each language."""
 
-    @lru_cache(maxsize=512)
+    @lru_cache(maxsize=4096)
     def in_one(_language: str, *args: P.args, **options: P.kwargs) -> T:
         return function(*args, **options)
 
@@ -122,6 +122,7 @@ def localized(digits: str) -> str:
     return digits.translate(marks) if marks else digits
 
 
+@cached_by_language
 def money(amount: float, *, currency: str = "$") -> str:
     """Return `amount` as people write it: with thousands separators, and cents only if there are any.
 
@@ -158,11 +159,13 @@ def in_amounts(amount: float, amounts: Amounts) -> str:
     return points(amount) if amounts == "points" else money(amount)
 
 
+@cached_by_language
 def percent(share: float) -> str:
     """Return a share of one as a percentage without needless digits: 0.05 → "5%", 0.125 → "12.5%"."""
     return gettext("{number}%").format(number=localized(f"{round(100 * share, 2):g}"))
 
 
+@cached_by_language
 def number(value: float) -> str:
     """Return a number without needless digits, with thousands separators: 81.0 → "81", 1234.5 → "1,234.5"."""
     return localized(f"{round(value, 2):,.10g}")

@@ -1,3 +1,4 @@
+from contextvars import ContextVar
 from functools import lru_cache
 from typing import Any
 
@@ -49,7 +50,41 @@ class Translation(trans_real.DjangoTranslation):
         self.ngettext = lru_cache(maxsize=8192)(self.ngettext)  # type: ignore[method-assign]
 
 
+class ActiveLanguage:
+    """The reader's language in this thread or task: a page asks for it a hundred times, and Django's takes a lock."""
+
+    _translation: ContextVar[Any] = ContextVar("translation", default=None)
+
+    @property
+    def value(self) -> Any:
+        translation = self._translation.get()
+        if translation is None:
+            raise AttributeError("value")
+        return translation
+
+    @value.setter
+    def value(self, translation: Any) -> None:
+        self._translation.set(translation)
+
+    @value.deleter
+    def value(self) -> None:
+        self._translation.set(None)
+
+
+class Translator:
+    """Django's translations without its search for line breaks of other systems, which no sentence of ours has."""
+
+    ngettext = staticmethod(translation.ngettext)
+    get_language = staticmethod(trans_real.get_language)
+    override = staticmethod(translation.override)
+
+    def gettext(self, message: str) -> str:
+        translated: str = trans_real.catalog().gettext(message) if message else ""
+        return translated
+
+
 def connect() -> None:
     """Let the rooms that know no Django translate, and call the hosts that the settings allow."""
-    translate_with(translation)
+    trans_real._active = ActiveLanguage()  # type: ignore[attr-defined]
+    translate_with(Translator())
     use_local_hosts(lambda: settings.LOCAL_HOSTS)

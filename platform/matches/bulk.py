@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
@@ -20,6 +19,16 @@ MAX_INSERTED_ROWS = 20
 COLUMNS = (
     "match_id", "number", "kind", "role", "data", "at", "asked_at", "shown_at", "refused", "sight", "tries", "warned",
 )  # fmt: skip
+_TYPES = "bigint int text text jsonb timestamptz timestamptz timestamptz int jsonb jsonb jsonb".split()
+_INSERT = f"INSERT INTO {Event._meta.db_table} ({', '.join(COLUMNS)})"
+_INSERT_JSON = (
+    f"{_INSERT} SELECT {', '.join(COLUMNS)} FROM jsonb_to_recordset(%s) "
+    f"AS written({', '.join(map(' '.join, zip(COLUMNS, _TYPES, strict=True)))})"
+)
+"""The same for any number of rows, so that PostgreSQL plans it once."""
+
+Statement = tuple[str, Sequence[Any]]
+"""SQL and its values."""
 
 
 class Row(NamedTuple):
@@ -59,21 +68,23 @@ def wait_for_answers() -> None:
         connection.wait_for_answers()  # type: ignore[attr-defined]
 
 
-@contextmanager
-def sent_together(rows: Sequence[Row]) -> Iterator[None]:
-    """Send the statements that write these rows, and others, to PostgreSQL without waiting for each one's answer.
+def write_together(rows: Sequence[tuple[int, Row]], others: Sequence[Statement]) -> None:
+    """Write events and run other statements, in any order; on PostgreSQL as one statement, unless rows are many.
 
-    An error is raised at the end or, after `send_together`, by the commit. COPY, which writes many rows, cannot be
-    sent like this.
+    An error is raised here or, after `send_together`, by the commit.
     """
-    if len(rows) > MAX_INSERTED_ROWS:
-        wait_for_answers()
-    elif connection.vendor == "postgresql" and not connection.sends_together:  # type: ignore[attr-defined]
-        connection.ensure_connection()
-        with connection.wrap_database_errors, connection.connection.pipeline():
-            yield
+    if connection.vendor != "postgresql" or len(rows) > MAX_INSERTED_ROWS:
+        wait_for_answers()  # COPY cannot be sent before the answers of others
+        write_events(rows)
+        with connection.cursor() as cursor:
+            for sql, values in others:
+                cursor.execute(sql, values)
         return
-    yield
+    statements = [_insertion(rows), *others] if rows else others
+    parts = [f"part_{number} AS ({sql})" for number, (sql, _values) in enumerate(statements[:-1])]
+    before = f"WITH {', '.join(parts)} " if parts else ""
+    with connection.cursor() as cursor:
+        cursor.execute(before + statements[-1][0], [value for _sql, values in statements for value in values])
 
 
 def write_logs(logs: Iterable[tuple[int, Iterable[interface.Event]]], *, at: datetime) -> None:
@@ -105,14 +116,21 @@ def _write(rows: Iterable[tuple[int, Row]]) -> None:
 def _insert(rows: Sequence[tuple[int, Row]]) -> None:
     if not rows:
         return
-    placeholders = f"({', '.join(['%s'] * len(COLUMNS))})"
-    command = f"INSERT INTO {Event._meta.db_table} ({', '.join(COLUMNS)}) VALUES "
     with connection.cursor() as cursor:
         if connection.vendor == "postgresql":
-            values = [value for match, row in rows for value in _values(match, row)]
-            cursor.execute(command + ", ".join([placeholders] * len(rows)), values)
+            cursor.execute(*_insertion(rows))
         else:
-            cursor.executemany(command + placeholders, [_values(match, row) for match, row in rows])
+            placeholders = ", ".join(["%s"] * len(COLUMNS))
+            cursor.executemany(f"{_INSERT} VALUES ({placeholders})", [_values(match, row) for match, row in rows])
+
+
+def _insertion(rows: Sequence[tuple[int, Row]]) -> Statement:
+    """Return the statement that writes events on PostgreSQL."""
+    records = [
+        {"match_id": match, **{name: value for name, value in row._asdict().items() if value is not None}}
+        for match, row in rows
+    ]
+    return _INSERT_JSON, [json.dumps(records, default=datetime.isoformat)]
 
 
 def _values(match_id: int, row: Row) -> tuple[Any, ...]:

@@ -17,7 +17,7 @@ from games.interface import MoveData, Role
 from llm_agents.agent import BY_RULES
 from matches import absences as away
 from matches import announce
-from matches.bulk import Row, sent_together, write_events
+from matches.bulk import Row, Statement, write_events, write_together
 from matches.locking import locked_match
 from matches.models import Match, Seat
 from matches.sending import Sender
@@ -394,12 +394,10 @@ class Change:
         Args:
             quietly: notify nobody.
         """
-        with sent_together(self._rows):
-            write_events([(self.match.pk, row) for row in self._rows])
-            if not self._is_created:
-                _update(self.match.pk, self._set_columns())
-            if self._sender is not None:
-                self._sender.record(self.now)
+        beside = self._sender.recording(self.now) if self._sender is not None else []
+        if not self._is_created:
+            beside.append(_update(self.match.pk, self._set_columns()))
+        write_together([(self.match.pk, row) for row in self._rows], beside)
         if self.play.finished and not self._clock_only and self.match.people():
             self._complete_players()
         if quietly or self.match.driven:
@@ -483,13 +481,12 @@ def _locked(match_id: int) -> Match:
     return found[0]
 
 
-def _update(match_id: int, columns: Mapping[str, Any]) -> None:
-    """Write columns of a match; composing the statement from a queryset takes twice as long as executing it."""
+def _update(match_id: int, columns: Mapping[str, Any]) -> Statement:
+    """Return what writes columns of a match; composing it from a queryset takes twice as long as executing it."""
     fields = [field for field in Match._meta.concrete_fields if field.name in columns]
     values = [field.get_db_prep_save(columns[field.name], connection) for field in fields]
     changes = ", ".join(f"{field.column} = %s" for field in fields)
-    with connection.cursor() as cursor:
-        cursor.execute(f"UPDATE {Match._meta.db_table} SET {changes} WHERE id = %s", [*values, match_id])
+    return f"UPDATE {Match._meta.db_table} SET {changes} WHERE id = %s", [*values, match_id]
 
 
 def agent_seconds(agent: Agent) -> float:

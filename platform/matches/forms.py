@@ -15,7 +15,7 @@ from pydantic import BaseModel
 
 from games.interface import Form, Role
 from games.play import Play
-from games.words import number
+from games.words import cached_by_language, number
 
 Kind = Literal["number", "integer", "text", "choice", "boolean", "data"]
 Shape = Literal["", "group", "slots", "several", "lines", "pairs"]
@@ -291,10 +291,28 @@ def bind(form: Form, posted: Mapping[str, str] | None = None, errors: Mapping[st
         posted = {}
     if not posted and form.begins_with is not None:
         posted = as_posted(form.model, form.begins_with)
-    labelled = (replace(field, label=form.labels.get(field.name, field.label)) for field in fields_of(form.model))
+    about = (form.name, form.title, form.help, form.model, tuple(form.labels.items()), form.ends_turn)
+    return _bound(posted, errors, *about) if posted or errors else _unfilled(*about)
+
+
+@cached_by_language
+def _unfilled(*about: Any) -> BoundForm:
+    return _bound({}, {}, *about)
+
+
+def _bound(
+    posted: Mapping[str, str],
+    errors: Mapping[str, str],
+    name: str,
+    title: str,
+    help: str,
+    model: type[BaseModel],
+    labels: tuple[tuple[str, str], ...],
+    ends_turn: bool,
+) -> BoundForm:
+    labelled = (replace(field, label=dict(labels).get(field.name, field.label)) for field in fields_of(model))
     fields = (_bind_field(field, field.name, posted, str(errors.get(field.name, ""))) for field in labelled)
-    warning = str(errors.get(CONFIRMED + form.name, ""))
-    return BoundForm(form.name, _(form.title), _(form.help), tuple(fields), warning, form.ends_turn)
+    return BoundForm(name, _(title), _(help), tuple(fields), str(errors.get(CONFIRMED + name, "")), ends_turn)
 
 
 def _bind_field(field: Field, name: str, posted: Mapping[str, str], error: str = "") -> BoundField:

@@ -11,6 +11,7 @@ from django.utils import timezone
 
 from matches import locking
 from matches.absences import Absence, has_lost_connection, is_replaced, must_say_so
+from matches.bulk import Statement
 from matches.models import Match, Seat
 from participants.states import State
 
@@ -58,15 +59,13 @@ class Sender:
             raise NotHeard
         return match
 
-    def record(self, now: datetime) -> None:
-        """Record that the page is there, in the change of the match that `locked_match` returned."""
-        if now - self.seen_at > SPARE_WITHIN:
-            as_column = connection.ops.adapt_datetimefield_value
-            with connection.cursor() as cursor:
-                cursor.execute(
-                    "UPDATE participants_enrolment SET last_seen_at = %s WHERE id = %s AND ended_at IS NULL",
-                    [as_column(now), self.seat.enrolment_id],
-                )
+    def recording(self, now: datetime) -> list[Statement]:
+        """Return what records that the page is there, if it is news, in the change of the match that was locked."""
+        if now - self.seen_at <= SPARE_WITHIN:
+            return []
+        seen_at = connection.ops.adapt_datetimefield_value(now)
+        seen = "UPDATE participants_enrolment SET last_seen_at = %s WHERE id = %s AND ended_at IS NULL"
+        return [(seen, [seen_at, self.seat.enrolment_id])]
 
 
 def ends_absence(status: str, absence: Absence, last_seen_at: datetime) -> bool:

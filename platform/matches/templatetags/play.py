@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
@@ -20,6 +20,7 @@ from games.interface import Attempt, Chart, Facts, Said, Table, Talk, Text
 from games.periods import as_number
 from games.words import gettext, number
 from matches.charts import draw
+from matches.keeping import render_kept
 from matches.picturing import SeatNames, mark_path_of
 
 register = template.Library()
@@ -33,16 +34,22 @@ def kind(block: Any) -> str:
     return type(block).__name__.lower()
 
 
-@dataclass(frozen=True)
-class _CacheKey:
-    """A cache key for rendered values: 1, 1.0 and True are equal but look different."""
+class _CacheKey(str):
+    """A cache key for rendered values, their repr: 1, 1.0 and True are equal but look different."""
 
-    text: str
-    value: Any = field(compare=False)
+    value: Any
 
     @classmethod
     def of(cls, value: Any) -> _CacheKey:
-        return cls(repr(value), value)
+        key = cls(repr(value))
+        key.value = value
+        return key
+
+
+@register.simple_tag(takes_context=True)
+def kept(context: Context, template_name: str) -> str:
+    """Include a template that is rendered once for all that it reads, in whatever match."""
+    return render_kept(template_name, context)
 
 
 @register.simple_tag
@@ -96,7 +103,7 @@ def table(context: Context, block: Table) -> str:
     names = _names(context)
     ordered_rows = reversed(block.rows) if block.newest_first else block.rows
     labels = ("",) * len(block.columns) if block.sortable else block.columns
-    rows = [_row(_CacheKey.of((labels, cells)), names) for cells in ordered_rows]
+    rows = [_row(labels, _CacheKey.of(cells), names) for cells in ordered_rows]
     before, after = _around_rows(replace(block, rows=()), len(rows), names, get_language())
     return mark_safe("".join((before, *rows, after)))
 
@@ -129,14 +136,14 @@ def _rendered(template_name: str, block: _CacheKey, names: SeatNames, language: 
 
 
 @lru_cache(maxsize=8192)
-def _row(row_key: _CacheKey, names: SeatNames) -> str:
+def _row(labels: tuple[str, ...], cells_key: _CacheKey, names: SeatNames) -> str:
     """Return a table row, cached because rows of earlier rounds recur in every later frame.
 
     Each cell carries its column's name, if there is one: for narrow screens, where cells are stacked.
     """
     cells = [
         (format_html(' data-label="{}"', label) if label else "", mark_safe(_css_class(cell)), marked(cell, names))
-        for label, cell in zip(*row_key.value, strict=True)
+        for label, cell in zip(labels, cells_key.value, strict=True)
     ]
     return format_html("<tr>{}</tr>", format_html_join("", "<td{}{}>{}</td>", cells))
 
