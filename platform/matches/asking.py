@@ -7,6 +7,7 @@ are counted. The questions to an agent, its tries and its fallbacks are the same
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from functools import partial
@@ -46,6 +47,7 @@ class Host:
         on_calls: called with new calls in the transaction that stores them.
         on_note: called in a note's transaction with the number under which the turn continues.
         still_wanted: returns False once nobody waits for an unavailable endpoint any longer.
+        place: what an agent of the match holds while it is asked; it waits for a free one.
     """
 
     writers: Writers
@@ -54,6 +56,7 @@ class Host:
     on_calls: Callable[[Sequence[CallRecord]], None] | None = None
     on_note: Callable[[int], None] | None = None
     still_wanted: Callable[[], bool] = lambda: True
+    place: Callable[[], AbstractAsyncContextManager[None]] = nullcontext
 
     def caps(self, caps: Caps) -> Caps:
         """Return an agent's limits, with that of the match's budget."""
@@ -164,7 +167,11 @@ class Question(AgentTurn):
         return await self.host.writers.retry(latest_call, self.match.uid, self.role, purposes)
 
     async def ask_program(self, asked: Asked) -> tuple[MoveData, int, str]:
-        return await programs.ask(self, asked, self.match.uid, self.host.writers)
+        async with self.place():
+            return await programs.ask(self, asked, self.match.uid, self.host.writers)
+
+    def place(self) -> AbstractAsyncContextManager[None]:
+        return self.host.place()
 
     def still_wanted(self) -> bool:
         return self.host.still_wanted()

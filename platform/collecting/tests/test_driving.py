@@ -131,6 +131,24 @@ def test_every_model_call_is_recorded_with_its_cost(monkeypatch):
     assert progress(collection).cost == sum(call.cost for call in Call.objects.all()) > 0
 
 
+def test_as_many_agents_are_asked_at_once_as_the_collection_says(monkeypatch):
+    """While one match is written, another's agent is asked."""
+    asked, most = [], []
+
+    def answer(request) -> str:
+        asked.append(None)
+        most.append(len(asked))
+        move = _one_offer_then_reject(request)
+        asked.pop()
+        return move
+
+    with OpenAIStandIn(answer) as standin:
+        use_standin(monkeypatch, standin)
+        collection = drive(running(agents=["openai:m"], repetitions=30, concurrency=2))
+    assert_complete(collection)
+    assert max(most) == 2
+
+
 def _price(dollars: int) -> dict[str, int]:
     return {"input": dollars, "output": dollars}
 
