@@ -106,14 +106,14 @@ class Question(AgentTurn):
             if self._reserved_for is not None:
                 await self.host.writers.retry(release, self._reserved_for)
 
-    @transaction.atomic
+    @transaction.atomic(savepoint=False)
     def move(self, decision: Decision) -> services.MoveResult:
         """Make the move and mark its call as played, both in one transaction.
 
         Raises:
             Stale, Refused: nothing was changed.
         """
-        result = services.submit_move(
+        result = services.move_in_transaction(
             match_id=self.match.pk, role=self.role, answering=self.answering, move=decision.move, by=decision.by
         )
         if self.played_call is not None:
@@ -132,8 +132,8 @@ class Question(AgentTurn):
         payer = Payer(self.match.uid, self.role, self.answering, self.match.budget_of)
         price = self.host.prices().largest(str(agent), request)
         reserving = partial(self.host.writers.retry, reserve, price, caps=caps, payer=payer, seconds=policy.longest())
-        await reserve_when_free(reserving, seconds=policy.remaining(), still_wanted=self.still_wanted)
-        self._reserved_for = payer
+        if await reserve_when_free(reserving, seconds=policy.remaining(), still_wanted=self.still_wanted):
+            self._reserved_for = payer
 
     async def store(self, calls: Sequence[CallRecord]) -> None:
         """Store calls. The answer that becomes the move is marked as played only by `move`."""
@@ -142,7 +142,8 @@ class Question(AgentTurn):
         self.played_call = played_call or self.played_call
 
     def _store(self, calls: Sequence[CallRecord]) -> int | None:
-        return self.host.record(calls, self.match, role=self.role, answering=self.answering, played=False)
+        turn = {"role": self.role, "answering": self.answering, "payer": self._reserved_for}
+        return self.host.record(calls, self.match, played=False, **turn)
 
     async def note(self, move: MoveData) -> Play:
         """Make a move that leaves the turn open.
@@ -155,7 +156,7 @@ class Question(AgentTurn):
     @transaction.atomic
     def _note(self, move: MoveData) -> Play:
         with in_language(self.match.language):
-            play = services.submit_move(
+            play = services.move_in_transaction(
                 match_id=self.match.pk, role=self.role, answering=self.answering, move=move
             ).play
         if self.host.on_note is not None:

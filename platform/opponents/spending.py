@@ -123,12 +123,15 @@ def _limit_of_today() -> _Limit | None:
     return None if cap is None else _Limit("day", cap, _calls_of_today(), Q())
 
 
-def reserve(price: Decimal | None, *, caps: Caps, payer: Payer, seconds: float) -> None:
+def reserve(price: Decimal | None, *, caps: Caps, payer: Payer, seconds: float) -> bool:
     """Reserve the most that a call can cost, replacing what an earlier call for the same question left reserved.
 
     Args:
         price: in US dollars; None or 0 reserves nothing.
         seconds: how long the call can take.
+
+    Returns:
+        whether anything was reserved.
 
     Raises:
         CapReached: it does not fit into a limit; remembered with the match or budget, unless it is temporary.
@@ -137,13 +140,15 @@ def reserve(price: Decimal | None, *, caps: Caps, payer: Payer, seconds: float) 
     try:
         if price and limits:
             _reserve(price.quantize(MICRO_DOLLAR, ROUND_UP), limits, payer, seconds)
-        elif reached := _first_reached(limits, payer.budget_of):
+            return True
+        if reached := _first_reached(limits, payer.budget_of):
             raise reached
     except CapReached as reached:
         if not reached.temporary:
             label = _label_of_match(payer.match_uid) if reached.kind == "match" else payer.budget_of
             Budget.objects.update_or_create(label=label, defaults={"refusal": str(reached)})
         raise
+    return False
 
 
 def _first_reached(limits: Iterable[_Limit], budget_of: str = "") -> CapReached | None:
@@ -183,9 +188,9 @@ def _locked(labels: set[str]) -> list[Budget]:
 
 
 async def reserve_when_free(
-    reserving: Callable[[], Awaitable[None]], *, seconds: float, still_wanted: Callable[[], bool] | None = None
-) -> None:
-    """Call `reserve` until the calls under way leave enough.
+    reserving: Callable[[], Awaitable[bool]], *, seconds: float, still_wanted: Callable[[], bool] | None = None
+) -> bool:
+    """Call `reserve` until the calls under way leave enough; return its result.
 
     Args:
         seconds: how long to wait at most.
