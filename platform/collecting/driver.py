@@ -27,13 +27,14 @@ from llm_agents.errors import AgentError, ProviderError
 from llm_agents.match import roles_to_ask
 from llm_agents.providers import provider_called
 from matches import speaking
-from matches.asking import Host, Question, question_for
+from matches.asking import Host, Question, question_for, reads_database
 from matches.errors import Stale
 from matches.models import Match
 from matches.writers import Writers
 from opponents.agents import Agent
 from opponents.endpoints import refresh_if_old
 from opponents.spending import CapReached
+from plans.asking import Caps
 
 WRITERS = 3
 """Threads that write what a driver's matches do, each with its own database connection."""
@@ -63,6 +64,7 @@ class _Driver:
         self._prices = planning.prices(collection)
         self._writers = Writers("collection-writer", WRITERS)
         self._places = Places(lambda: self.collection.concurrency)
+        self._allowed: dict[Caps, float] = {}
 
     async def run(self) -> None:
         lease_keeper = asyncio.create_task(self._renew_leases())
@@ -180,19 +182,23 @@ class _Driver:
                 if not self.running:
                     return
             roles = roles_to_ask(play)
-            tasks = [asyncio.create_task(self._think(item, match, play, role, agents[role], host)) for role in roles]
+            tasks = [
+                asyncio.create_task(self._think(item, match, play, role, agents[role], host, alone=len(roles) == 1))
+                for role in roles
+            ]
             await asyncio.wait(tasks)
             for task in tasks:
                 if task.exception() is None:
                     question, decision = task.result()
-                    play = await self._writers.retry(
+                    moving = partial(
                         playing.make_move, item=item, question=question, decision=decision, holder=self.holder
                     )
+                    play = await question.settle(moving)
             for task in tasks:
                 task.result()
 
     async def _think(
-        self, item: Item, match: Match, play: Play, role: Role, agent: Agent, host: Host
+        self, item: Item, match: Match, play: Play, role: Role, agent: Agent, host: Host, *, alone: bool
     ) -> tuple[Question, Decision | None]:
         """Return the decision of an agent or its fallback model; None if its fallback script must move.
 
@@ -207,9 +213,10 @@ class _Driver:
             if agent.scripted:
                 async with host.place():
                     await asyncio.sleep(agent.delay)
-                question = ask_now()
-            else:
-                question = await self._writers.retry(ask_now)
+            reads = reads_database(match, play, role, agent)
+            question = await self._writers.retry(ask_now) if reads else ask_now()
+            # Others may still be asked for long: their answers must not keep this one's calls from being stored.
+            question.stored_with_move = alone
             return question, await question.decide()
         except (AgentError, GameError) as error:
             if isinstance(error, CapReached):
@@ -229,6 +236,7 @@ class _Driver:
             on_calls=partial(playing.add_cost, self._prices, item),
             still_wanted=lambda: self.running,
             place=self._places.for_match(),
+            allowed=self._allowed,
         )
 
 

@@ -14,7 +14,11 @@ from opponents.models import Call
 from opponents.spending import Payer, release
 
 _MOVES = (Call.Outcome.MOVE, Call.Outcome.UNPLAYED)
-_COLUMNS = [field for field in Call._meta.concrete_fields if not field.primary_key]
+_FIELDS = [field for field in Call._meta.concrete_fields if not field.primary_key]
+_INSERT = (
+    f"INSERT INTO {Call._meta.db_table} ({', '.join(str(field.column) for field in _FIELDS)}) "
+    f"VALUES ({', '.join(['%s'] * len(_FIELDS))}) RETURNING id"
+)
 
 
 @transaction.atomic(savepoint=False)
@@ -66,12 +70,10 @@ def record_calls(
 
 def _insert(calls: Sequence[Call]) -> None:
     """Insert calls and set their keys; composing the statement from model instances takes longer than executing it."""
-    columns = ", ".join(field.column for field in _COLUMNS)
-    places = ", ".join(["%s"] * len(_COLUMNS))
     with connection.cursor() as cursor:
         for call in calls:
-            values = [field.get_db_prep_save(getattr(call, field.attname), connection) for field in _COLUMNS]
-            cursor.execute(f"INSERT INTO {Call._meta.db_table} ({columns}) VALUES ({places}) RETURNING id", values)
+            values = [field.get_db_prep_save(getattr(call, field.attname), connection) for field in _FIELDS]
+            cursor.execute(_INSERT, values)
             (call.pk,) = cursor.fetchone()
 
 
