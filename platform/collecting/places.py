@@ -11,9 +11,9 @@ from llm_agents.limits import Limit
 
 MEMORY = 0.98
 """What is left of a measured time's weight after each further request."""
-NEGLIGIBLE = 0.05
+NEGLIGIBLE = 0.02
 """A share of time between requests for which no further match is worth beginning."""
-MARGIN = 1.5
+MARGIN = 2.0
 """Matches in progress beyond the places, for each that does not ask at a given time: they do not take turns evenly."""
 
 

@@ -32,7 +32,7 @@ def measured(monkeypatch):
     [
         (10, 5.0, 0.05, 10),  # a slow model is asked nearly all the time
         (1, 5.0, 0.05, 1),
-        (10, 0.05, 0.01, 12),
+        (10, 0.05, 0.01, 14),
         (1, 0.05, 0.01, 2),
         (10, 0.05, 1.0, 22),  # at most twice as many, and two
     ],
