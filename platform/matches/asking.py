@@ -70,7 +70,7 @@ class Host:
         budget = self.budget()
         return caps if budget is None else replace(caps, per_study=min(budget, caps.per_study or budget))
 
-    @transaction.atomic
+    @transaction.atomic(savepoint=False)
     def record(self, calls: Sequence[CallRecord], match: Match, **turn: Any) -> int | None:
         """Store calls (`opponents.services.record_calls`)."""
         if self.on_calls is not None:
