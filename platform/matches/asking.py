@@ -253,7 +253,7 @@ def question_for(
 def _earlier_answers(question: Question) -> dict[int, str]:
     moves = [e.number for e in question.events if e.kind == "move" and e.data["role"] == question.role]
     answers = {}
-    for answering, raw in raw_answers(question.match.uid, question.role):
+    for answering, raw in raw_answers(question.match.uid, question.role) if moves else ():
         number = next((move for move in moves if move > answering), None)
         if number is not None:
             answers[number] = raw
