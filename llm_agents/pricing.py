@@ -86,6 +86,8 @@ class PriceList:
 
         A token is at least one byte, so the request has at most as many tokens as bytes.
         """
+        if self.of(agent) is None:
+            return None
         tools = [(tool.name, tool.help, tool.parameters) for tool in request.tools]
         sent = json.dumps([request.messages, request.schema, tools], ensure_ascii=False, default=str)
         return self.largest_of(agent, size=len(sent.encode()), max_tokens=request.parameters.get("max_tokens"))

@@ -142,7 +142,7 @@ class Settings(BaseModel):
     @property
     def prompts(self) -> dict[str, str]:
         """The study's own texts, keyed by the name of the default text each replaces."""
-        texts = {name.removeprefix(PROMPT): text for name, text in self if name.startswith(PROMPT)}
+        texts = {"system": self.prompt_system, "question": self.prompt_question, "correction": self.prompt_correction}
         return {name: text for name, text in texts.items() if text}
 
 

@@ -6,6 +6,7 @@ What others wrote is fenced as their words. A model answers with its message, or
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import AbstractAsyncContextManager, nullcontext
 
 from games.interface import Said
 from games.words import gettext as _
@@ -63,12 +64,14 @@ async def message(
     characters: int,
     keep: Callable[[CallRecord], Awaitable[None]],
     reserve: Callable[[Request, Policy], Awaitable[None]],
+    place: Callable[[], AbstractAsyncContextManager[None]] = nullcontext,
 ) -> str:
     """Return the model's message, cut to the longest; empty if it stays silent.
 
     Args:
         keep: called with every call after it was made, failed ones included.
         reserve: called before the call to reserve what it may cost.
+        place: what is held during the call.
 
     Raises:
         AgentError: there was no answer, or so much may not be spent.
@@ -78,7 +81,8 @@ async def message(
     attempts: list[Attempt] = []
     await reserve(request, policy)
     try:
-        completion = await call(agent.kind, request, policy=policy, on_attempt=attempts.append)
+        async with place():
+            completion = await call(agent.kind, request, policy=policy, on_attempt=attempts.append)
     finally:
         for attempt in attempts:
             await keep(attempt.record(agent, request_messages, try_number=1, purpose=CHAT))

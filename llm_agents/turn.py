@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import Any
 
@@ -23,8 +24,8 @@ from llm_agents.strategies.asking import Asking
 class AgentTurn:
     """A role's open turn in a match.
 
-    The code that runs the match overrides `reserve`, `store`, `note`, `latest` and `still_wanted`. All are called in
-    the decision's event loop, one after the other.
+    The code that runs the match overrides `reserve`, `place`, `store`, `note`, `latest` and `still_wanted`. All are
+    called in the decision's event loop, one after the other.
 
     Attributes:
         play: the current play, updated after each note.
@@ -60,6 +61,10 @@ class AgentTurn:
         Raises:
             AgentError: so much may not be spent.
         """
+
+    def place(self) -> AbstractAsyncContextManager[None]:
+        """Return what the turn holds during each call: it waits for a free place if so many may be asked at once."""
+        return nullcontext()
 
     async def store(self, calls: Sequence[CallRecord]) -> None:
         """Store calls as soon as they are made, also those of a decision that fails."""
@@ -174,7 +179,8 @@ class Asked:
 
         await turn.store_calls()
         await turn.reserve(agent, request, self.policy)
-        await call(agent.kind, request, policy=self.policy, on_attempt=keep)
+        async with turn.place():
+            await call(agent.kind, request, policy=self.policy, on_attempt=keep)
         return answers[0]
 
     def _how(self) -> dict[str, Any]:

@@ -55,11 +55,11 @@ async def _calls(at_once: int, seconds: float, server: int) -> Measured:
 
 def report_models(options: argparse.Namespace) -> None:
     """Print two rows for each collection of a model's long matches."""
-    table = Table("matches at once|s per call|asked|when|calls/s|% of the bound|CPU ms per call|worker MB")
+    table = Table("asked at once|s per call|asked|when|calls/s|% of the bound|CPU ms per call|worker MB")
     for at_once, latency, asking in ((100, 1.0, '{"strategy": "tools"}'), (4, 0.05, "{}")):
         with stack_on("postgres") as (stack, _pids), serving_standin(latency) as (url, _server):
             stack.call("tests.actions.add_endpoint", NAME, f"{url}/v1", concurrency=at_once)
-            size = ["--config", '{"periods": 300}', "--repetitions", str(at_once), "--concurrency", str(at_once)]
+            size = ["--config", '{"periods": 300}', "--repetitions", str(3 * at_once), "--concurrency", str(at_once)]
             begin(stack, NAME, "--game", "pricing", "--agents", f"{NAME}:any", "--asking", asking, *size)
             time.sleep(2 * WARM_UP)
             collector, measuring = stack.pids["collector"], rates(stack, NAME, "calls", options.seconds, intervals=2)

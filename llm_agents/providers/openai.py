@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import json
 import logging
+from functools import partial
+from types import SimpleNamespace
 from typing import Any
 
 import openai
+from httpx2 import Response
+from openai.types.chat import ChatCompletionChunk
 
 from llm_agents.errors import Unavailable, Unreadable
 from llm_agents.providers.base import CUT_OFF, ChatMessage, Completion, Draft, Provider, Request, ToolCall
@@ -44,18 +48,14 @@ class OpenAI(Provider):
         return {"model": request.model, "messages": messages, **stream_arguments, **constraint, **request.parameters}
 
     async def ask(self, client: openai.AsyncOpenAI, request: Request, enforcement: str) -> Completion:
-        body = self.body(request)
-        body.pop("stream", None)
-        common: dict[str, Any] = {
-            "model": body.pop("model"),
-            "messages": [],  # They are in `extra_body`, whose parts the SDK does not check one by one: that is slow.
-            "timeout": self.timeout(request),
-            "extra_body": body,
-        }
+        # Not `client.chat.completions.create`, which looks up the type of every part of the body and answer: slow.
+        timeout = {"timeout": self.timeout(request)}
+        post = partial(client.post, "/chat/completions", body=self.body(request), options=timeout)
         if request.on_text is None:
-            return _completion(await client.chat.completions.create(**common), enforcement, tools=bool(request.tools))
+            return _completion(await post(cast_to=Response), enforcement, tools=bool(request.tools))
         draft = Draft(request.on_text)
-        async with await client.chat.completions.create(**common, stream=True) as stream:
+        streamed = {"stream": True, "stream_cls": openai.AsyncStream[ChatCompletionChunk]}
+        async with await post(cast_to=ChatCompletionChunk, **streamed) as stream:
             return await _read_stream(stream, draft, enforcement, tools=bool(request.tools))
 
 
@@ -107,15 +107,18 @@ def _cached_tokens(usage: Any) -> int | None:
     return getattr(getattr(usage, "prompt_tokens_details", None), "cached_tokens", None)
 
 
-def _completion(answer: Any, enforcement: str, *, tools: bool) -> Completion:
+def _completion(response: Response, enforcement: str, *, tools: bool) -> Completion:
+    answer = json.loads(response.text, object_hook=lambda fields: SimpleNamespace(**fields))
     try:
-        choice, usage = answer.choices[0], answer.usage
+        choice, usage = answer.choices[0], getattr(answer, "usage", None)
         refusal = getattr(choice.message, "refusal", None)
         tool_calls = getattr(choice.message, "tool_calls", None) or ()
-        calls = [ToolCall(call.id or f"call_{index}", call.function.name, call.function.arguments or "{}")
-                 for index, call in enumerate(tool_calls)] if tools else []  # fmt: skip
+        calls = [
+            ToolCall(getattr(call, "id", None) or f"call_{index}", call.function.name, call.function.arguments or "{}")
+            for index, call in enumerate(tool_calls if tools else ())
+        ]
         arguments = "" if tools else "".join(call.function.arguments for call in tool_calls[:1])
-        text = arguments or choice.message.content or refusal or ""
+        text = arguments or getattr(choice.message, "content", None) or refusal or ""
         if not all(isinstance(value, str) for call in calls for value in (call.id, call.name, call.arguments)):
             raise Unreadable(UNREADABLE)
         return Completion(
@@ -123,7 +126,7 @@ def _completion(answer: Any, enforcement: str, *, tools: bool) -> Completion:
             model=answer.model,
             input_tokens=usage.prompt_tokens if usage else None,
             output_tokens=usage.completion_tokens if usage else None,
-            request_id=getattr(answer, "_request_id", None) or answer.id,
+            request_id=response.headers.get("x-request-id") or answer.id,
             stop=choice.finish_reason,
             refused=bool(refusal) or choice.finish_reason == "content_filter",
             structured=enforcement,

@@ -130,7 +130,7 @@ class Echo:
 
 @dataclass(frozen=True)
 class Slow:
-    """Start answering after `seconds`."""
+    """Start answering `seconds` after the call came."""
 
     seconds: float = 1.0
     answer: Answer = MOVE

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from types import TracebackType
@@ -143,7 +144,7 @@ class StandIn:
     async def _answer(self, call: _Call, answer: Answer) -> None:
         match answer:
             case Slow():
-                await asyncio.sleep(answer.seconds)
+                await asyncio.sleep(answer.seconds - (time.monotonic() - call.came_at))
                 await self._answer(call, answer.answer)
             case Hang():
                 await asyncio.sleep(answer.seconds)
@@ -192,7 +193,7 @@ class _Call:
 
     def __init__(self, protocol: Protocol, http: HttpAnswer):
         self.protocol, self.http, self._id = protocol, http, new_id("req_")
-        self.request = {}
+        self.request, self.came_at = {}, time.monotonic()
 
     def echo(self) -> str:
         """The call's key and messages, as a careless service would repeat them."""

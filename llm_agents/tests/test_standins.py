@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Mapping
+from statistics import median
 from typing import Any
 
 import anthropic
@@ -150,6 +151,13 @@ def test_answer_is_valid_to_the_letter(calling):
 
 def test_a_stream_of_valid_events_says_the_same(calling):
     assert calling(TEXT).streamed() == TEXT
+
+
+def test_no_part_of_an_answer_waits_for_the_callers_acknowledgement():
+    """It would wait 40 ms, so that a model of 50 ms took 90."""
+    with OpenAIStandIn(["hi"]) as standin, httpx2.Client(base_url=standin.environment["OPENAI_BASE_URL"]) as client:
+        answers = [client.get("/models") for _call in range(15)]
+    assert median(answer.elapsed.total_seconds() for answer in answers) < 0.03
 
 
 def test_the_models_are_listed(calling):

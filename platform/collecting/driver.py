@@ -16,6 +16,7 @@ from django.db import DatabaseError
 from collecting import leases, planning, playing, services
 from collecting.errors import LeaseLost
 from collecting.models import Collection, Item
+from collecting.places import Places
 from games.errors import GameError
 from games.interface import Role
 from games.play import Play
@@ -26,13 +27,14 @@ from llm_agents.errors import AgentError, ProviderError
 from llm_agents.match import roles_to_ask
 from llm_agents.providers import provider_called
 from matches import speaking
-from matches.asking import Host, Question, question_for
+from matches.asking import Host, Question, question_for, reads_database
 from matches.errors import Stale
 from matches.models import Match
 from matches.writers import Writers
 from opponents.agents import Agent
 from opponents.endpoints import refresh_if_old
 from opponents.spending import CapReached
+from plans.asking import Caps
 
 WRITERS = 3
 """Threads that write what a driver's matches do, each with its own database connection."""
@@ -61,13 +63,15 @@ class _Driver:
         self._playing: dict[asyncio.Task[None], Item] = {}
         self._prices = planning.prices(collection)
         self._writers = Writers("collection-writer", WRITERS)
+        self._places = Places(lambda: self.collection.concurrency)
+        self._allowed: dict[Caps, float] = {}
 
     async def run(self) -> None:
         lease_keeper = asyncio.create_task(self._renew_leases())
         try:
             while self.running:
-                free = self.collection.concurrency - len(self._playing)
-                items = await self._writers.retry(leases.claim, self.collection, self.holder, free) if free else []
+                free = self._places.matches - len(self._playing)
+                items = await self._writers.retry(leases.claim, self.collection, self.holder, free) if free > 0 else []
                 new = [item for item in items if item.match_id is None and item.attempts == 1]
                 begun = asyncio.create_task(self._begin(new))
                 for item in items:
@@ -75,15 +79,15 @@ class _Driver:
                 if not self._playing:
                     break
                 # Claim several items at a time, not one for each match that ends.
-                await self._wait_for_free_slots(max(1, self.collection.concurrency // 10) if items else 1)
+                await self._wait_until_free(max(1, self.collection.concurrency // 10) if items else None)
         finally:
             lease_keeper.cancel()
             await self._stop()
 
-    async def _wait_for_free_slots(self, number: int) -> None:
-        """Wait until this many matches have ended, none is left, or the driver should stop."""
-        target = max(0, len(self._playing) - number)
-        while self.running and len(self._playing) > target:
+    async def _wait_until_free(self, number: int | None) -> None:
+        """Wait until this many matches should begin (None: until one has ended), or the driver should stop."""
+        before = len(self._playing)
+        while self.running and len(self._playing) > (before - 1 if number is None else self._places.matches - number):
             done, _pending = await asyncio.wait(self._playing, return_when=asyncio.FIRST_COMPLETED, timeout=0.5)
             for task in done:
                 self._playing.pop(task)
@@ -171,25 +175,30 @@ class _Driver:
 
     async def _play_match(self, item: Item, match: Match) -> None:
         play, agents = await self._writers.retry(lambda: (match.play(), match.agents()))
+        host = self._host(item)
         while self.running and not play.over:
             if match.chat() is not None:
-                await speaking.speak_in_turns(match.pk, self._host(item))
+                await speaking.speak_in_turns(match.pk, host)
                 if not self.running:
                     return
             roles = roles_to_ask(play)
-            tasks = [asyncio.create_task(self._think(item, match, play, role, agents[role])) for role in roles]
+            tasks = [
+                asyncio.create_task(self._think(item, match, play, role, agents[role], host, alone=len(roles) == 1))
+                for role in roles
+            ]
             await asyncio.wait(tasks)
             for task in tasks:
                 if task.exception() is None:
                     question, decision = task.result()
-                    play = await self._writers.retry(
+                    moving = partial(
                         playing.make_move, item=item, question=question, decision=decision, holder=self.holder
                     )
+                    play = await question.settle(moving)
             for task in tasks:
                 task.result()
 
     async def _think(
-        self, item: Item, match: Match, play: Play, role: Role, agent: Agent
+        self, item: Item, match: Match, play: Play, role: Role, agent: Agent, host: Host, *, alone: bool
     ) -> tuple[Question, Decision | None]:
         """Return the decision of an agent or its fallback model; None if its fallback script must move.
 
@@ -197,16 +206,17 @@ class _Driver:
             CapReached: this collection may make no model calls for now.
             _Failed: the agent gave no legal move.
         """
-        host = self._host(item)
         template = planning.planned_match(self.collection, item.number).template_for(agent)
         ask_now = partial(question_for, match, play, role, agent, host, template=template)
         question = None
         try:
             if agent.scripted:
-                await asyncio.sleep(agent.delay)
-                question = ask_now()
-            else:
-                question = await self._writers.retry(ask_now)
+                async with host.place():
+                    await asyncio.sleep(agent.delay)
+            reads = reads_database(match, play, role, agent)
+            question = await self._writers.retry(ask_now) if reads else ask_now()
+            # Others may still be asked for long: their answers must not keep this one's calls from being stored.
+            question.stored_with_move = alone
             return question, await question.decide()
         except (AgentError, GameError) as error:
             if isinstance(error, CapReached):
@@ -225,6 +235,8 @@ class _Driver:
             budget=lambda: self.collection.budget,
             on_calls=partial(playing.add_cost, self._prices, item),
             still_wanted=lambda: self.running,
+            place=self._places.for_match(),
+            allowed=self._allowed,
         )
 
 

@@ -65,7 +65,7 @@ class Collection(models.Model):
     planned = models.PositiveIntegerField(_("planned matches"))
     begun = models.PositiveIntegerField(default=0, editable=False, help_text=_("number of the last item created"))
     concurrency = models.PositiveIntegerField(
-        _("concurrent matches"), default=50, validators=[MinValueValidator(1), MaxValueValidator(1000)]
+        _("agents asked at once"), default=50, validators=[MinValueValidator(1), MaxValueValidator(1000)]
     )
     budget = models.DecimalField(
         _("budget"),

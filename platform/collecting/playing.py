@@ -6,7 +6,7 @@ All writes check that the item's lease is still held, so that a driver whose lea
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
@@ -61,7 +61,7 @@ def begin_together(collection: Collection, items: Sequence[Item], holder: str) -
     opened = list(zip(items, openings, strict=False))
     with transaction.atomic():
         services.write_openings(openings)
-        _write_together(holder, [(item, opening.match, opening.change.moves) for item, opening in opened])
+        _write(holder, [(item, _columns_of(opening)) for item, opening in opened])
     for item, opening in opened:
         item.match = opening.match
     return {item.pk: opening.match for item, opening in opened}
@@ -81,19 +81,25 @@ def _opening(collection: Collection, item: Item) -> services.Opening:
     )
 
 
-def _write_together(holder: str, begun: Sequence[tuple[Item, Match, int]]) -> None:
-    """Write the matches of items, and how many moves were made in them, if all are still held."""
-    rows: dict[tuple[str, ...], list[list[Any]]] = {}
-    for item, match, moves in begun:
-        columns = {"match": match.pk, "decisions": moves, **_columns_after(match)}
+def _columns_of(opening: services.Opening) -> dict[str, object]:
+    return {"match": opening.match.pk, "decisions": opening.change.moves, **_columns_after(opening.match)}
+
+
+def _write(holder: str, written: Iterable[tuple[Item, Mapping[str, Any]]]) -> None:
+    """Write columns of items, and add to their decisions, if all are still held."""
+    rows: dict[str, list[list[Any]]] = {}
+    for item, columns in written:
         fields = [field for field in Item._meta.concrete_fields if field.name in columns]
         values = [field.get_db_prep_save(columns[field.name], connection) for field in fields]
-        changes = tuple(f"{field.column} = %s" for field in fields)
+        changes = ", ".join(
+            f"{field.column} = decisions + %s" if field.name == "decisions" else f"{field.column} = %s"
+            for field in fields
+        )
         rows.setdefault(changes, []).append([*values, item.pk, holder, Item.Status.PLAYING])
     with connection.cursor() as cursor:
         for changes, alike in rows.items():
             condition = "id = %s AND holder = %s AND status = %s"
-            cursor.executemany(f"UPDATE {Item._meta.db_table} SET {', '.join(changes)} WHERE {condition}", alike)
+            cursor.executemany(f"UPDATE {Item._meta.db_table} SET {changes} WHERE {condition}", alike)
             if cursor.rowcount != len(alike):
                 raise LeaseLost("an item is no longer held")
 
@@ -113,9 +119,8 @@ def make_move(*, item: Item, question: Question, decision: Decision | None, hold
         result = question.move(decision)
     else:
         result = services.replace_agent(match_id=match.pk, role=question.role, answering=question.answering)
-    decisions = F("decisions") + result.moves
     columns = _columns_after(Match.objects.get(pk=match.pk)) if result.over else {"attempts": 0}
-    _write(item, holder, decisions=decisions, **columns)
+    _write(holder, [(item, {"decisions": result.moves, **columns})])
     return result.play
 
 
@@ -136,7 +141,8 @@ def fail(*, item: Item, holder: str, problem: str, role: Role | None = None) -> 
     if item.match_id is not None:
         services.abandon_match(match_id=item.match_id, reason=State.OPPONENT_FAILED, role=role)
     problem = " ".join(problem.split())[:500]
-    _write(item, holder, status=Item.Status.FAILED, problem=problem, ended_at=timezone.now(), until=None)
+    failed = {"status": Item.Status.FAILED, "problem": problem, "ended_at": timezone.now(), "until": None}
+    _write(holder, [(item, failed)])
 
 
 def _columns_after(match: Match) -> dict[str, object]:
@@ -150,10 +156,3 @@ def _columns_after(match: Match) -> dict[str, object]:
         "ended_at": match.ended_at,
         "until": None,
     }
-
-
-def _write(item: Item, holder: str, **columns: object) -> None:
-    """Update the item if its lease is still held."""
-    claimed = Item.objects.filter(pk=item.pk, holder=holder, status=Item.Status.PLAYING)
-    if claimed.update(**columns) != 1:
-        raise LeaseLost(f"item {item.number} is no longer held")

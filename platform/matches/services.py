@@ -226,8 +226,7 @@ def opening(
     return Opening(match, seats, change, configured, line_up)
 
 
-@transaction.atomic
-def submit_move(
+def move_in_transaction(
     *,
     match_id: int,
     role: Role,
@@ -241,7 +240,7 @@ def submit_move(
     scripts_after: int | None = None,
     sender: Sender | None = None,
 ) -> MoveResult:
-    """Make one move, whether from a screen, an agent or the clock.
+    """Make one move, whether from a screen, an agent or the clock; call this in a transaction.
 
     Args:
         move: plain data, or a function that chooses it from the play under the match's lock.
@@ -274,6 +273,9 @@ def submit_move(
     _let_scripts_play(change, most=scripts_after)
     _finish(change)
     return MoveResult(change.play, change.moves)
+
+
+submit_move = transaction.atomic(move_in_transaction)
 
 
 def _reopen(change: Change, role: Role, number: int) -> None:

@@ -116,6 +116,7 @@ async def _ask(moment: _Moment, writer: str, host: Host) -> bool:
             characters=moment.settings.characters,
             keep=keep,
             reserve=hold,
+            place=host.place,
         )
     except AgentError as failure:
         if match.collected and isinstance(failure, CapReached) and failure.kind != "match":

@@ -141,4 +141,5 @@ class _Judge:
             calls=[call],
             prices=current_prices(),
             budget_of=self._budget_of,
+            payer=self._payer(case),
         )

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterable
-from dataclasses import asdict
+from collections.abc import Iterable, Sequence
 from typing import Any
 
-from django.db import transaction
+from django.db import connection, transaction
 
 from llm_agents.pricing import LISTED, PriceList
 from llm_agents.record import CallRecord
@@ -15,9 +14,14 @@ from opponents.models import Call
 from opponents.spending import Payer, release
 
 _MOVES = (Call.Outcome.MOVE, Call.Outcome.UNPLAYED)
+_FIELDS = [field for field in Call._meta.concrete_fields if not field.primary_key]
+_INSERT = (
+    f"INSERT INTO {Call._meta.db_table} ({', '.join(str(field.column) for field in _FIELDS)}) "
+    f"VALUES ({', '.join(['%s'] * len(_FIELDS))}) RETURNING id"
+)
 
 
-@transaction.atomic
+@transaction.atomic(savepoint=False)
 def record_calls(
     *,
     match_uid: uuid.UUID,
@@ -29,19 +33,18 @@ def record_calls(
     played: bool = True,
     payer: Payer | None = None,
 ) -> int | None:
-    """Record every call made for one turn, with its cost, and release what was reserved for it.
+    """Record every call made for one turn, with its cost, and release what was reserved for them.
 
     Args:
         answering: the event answered, for calls that do not name one themselves.
         budget_of: the label of the budget, such as "study:trust-1"; `spending.spent_by_label` sums by it.
         played: False if the answer's move is not made yet; `mark_played` records it later.
-        payer: for whom the calls were reserved, if not for the turn.
+        payer: for whom something was reserved for the calls; None: nothing was.
 
     Returns:
         The primary key of the last call whose answer is a move; None if there is none.
     """
-    calls = list(calls)
-    recorded = Call.objects.bulk_create(
+    recorded = [
         Call(
             match_uid=match_uid,
             role=role,
@@ -54,15 +57,24 @@ def record_calls(
             cost=prices.cost(call),
             purpose=call.purpose,
             answer=call.answer,
-            record=asdict(call),
+            record=dict(vars(call)),
         )
         for call in calls
-    )
-    payers = {Payer(match_uid, role, call.answering or answering, budget_of) for call in calls}
-    for reserved in payers if payer is None else [payer]:
-        release(reserved)
+    ]
+    _insert(recorded)
+    if payer is not None:
+        release(payer)
     moves = (call for call in reversed(recorded) if call.outcome in _MOVES and call.purpose == "move")
     return next((call.pk for call in moves), None)
+
+
+def _insert(calls: Sequence[Call]) -> None:
+    """Insert calls and set their keys; composing the statement from model instances takes longer than executing it."""
+    with connection.cursor() as cursor:
+        for call in calls:
+            values = [field.get_db_prep_save(getattr(call, field.attname), connection) for field in _FIELDS]
+            cursor.execute(_INSERT, values)
+            (call.pk,) = cursor.fetchone()
 
 
 def mark_played(call: int) -> None:

@@ -14,6 +14,7 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import ROUND_UP, Decimal, InvalidOperation
+from functools import partial
 from typing import Literal
 
 from django.conf import settings
@@ -123,12 +124,15 @@ def _limit_of_today() -> _Limit | None:
     return None if cap is None else _Limit("day", cap, _calls_of_today(), Q())
 
 
-def reserve(price: Decimal | None, *, caps: Caps, payer: Payer, seconds: float) -> None:
+def reserve(price: Decimal | None, *, caps: Caps, payer: Payer, seconds: float) -> bool:
     """Reserve the most that a call can cost, replacing what an earlier call for the same question left reserved.
 
     Args:
         price: in US dollars; None or 0 reserves nothing.
         seconds: how long the call can take.
+
+    Returns:
+        whether anything was reserved.
 
     Raises:
         CapReached: it does not fit into a limit; remembered with the match or budget, unless it is temporary.
@@ -136,14 +140,23 @@ def reserve(price: Decimal | None, *, caps: Caps, payer: Payer, seconds: float) 
     limits = _limits(caps, payer)
     try:
         if price and limits:
-            _reserve(price.quantize(MICRO_DOLLAR, ROUND_UP), limits, payer, seconds)
-        elif reached := _first_reached(limits, payer.budget_of):
+            reserving = partial(_reserve, price.quantize(MICRO_DOLLAR, ROUND_UP), limits, payer, seconds)
+            try:
+                reserving()
+            except Budget.DoesNotExist:
+                # Not in that transaction: it holds the rows that there are, whatever their order.
+                labels = sorted(_labels_of(limits, payer))
+                Budget.objects.bulk_create([Budget(label=label) for label in labels], ignore_conflicts=True)
+                reserving()
+            return True
+        if reached := _first_reached(limits, payer.budget_of):
             raise reached
     except CapReached as reached:
         if not reached.temporary:
             label = _label_of_match(payer.match_uid) if reached.kind == "match" else payer.budget_of
             Budget.objects.update_or_create(label=label, defaults={"refusal": str(reached)})
         raise
+    return False
 
 
 def _first_reached(limits: Iterable[_Limit], budget_of: str = "") -> CapReached | None:
@@ -155,7 +168,7 @@ def _first_reached(limits: Iterable[_Limit], budget_of: str = "") -> CapReached 
 
 @transaction.atomic
 def _reserve(price: Decimal, limits: Sequence[_Limit], payer: Payer, seconds: float) -> None:
-    budgets = _locked({payer.budget_of, *(TODAY for limit in limits if limit.kind == "day")})
+    budgets = _locked(_labels_of(limits, payer))
     now = timezone.now()
     others = Reservation.objects.filter(until__gt=now).exclude(**vars(payer))
     for limit in limits:
@@ -168,24 +181,36 @@ def _reserve(price: Decimal, limits: Sequence[_Limit], payer: Payer, seconds: fl
                 limit.kind, limit.cap, spent_so_far, price=price, temporary=temporary, budget_of=payer.budget_of
             )
     until = now + timedelta(seconds=seconds) + RECORDING_TIME
-    Reservation.objects.update_or_create(**vars(payer), defaults={"price": price, "until": until})
+    Reservation.objects.bulk_create(
+        [Reservation(**vars(payer), price=price, until=until)],
+        update_conflicts=True,
+        unique_fields=[*vars(payer)],
+        update_fields=["price", "until"],
+    )
     if any(budget.refusal for budget in budgets):
         Budget.objects.filter(label=payer.budget_of).update(refusal="")
 
 
+def _labels_of(limits: Iterable[_Limit], payer: Payer) -> set[str]:
+    return {payer.budget_of, *(TODAY for limit in limits if limit.kind == "day")}
+
+
 def _locked(labels: set[str]) -> list[Budget]:
-    """Return the budgets' rows, locked in the same order by everybody, so that one call is reserved at a time."""
-    rows = Budget.objects.select_for_update().filter(label__in=labels).order_by("label")
-    if len(locked := list(rows)) < len(labels):
-        Budget.objects.bulk_create([Budget(label=label) for label in labels], ignore_conflicts=True)
-        locked = list(rows.all())
+    """Return the budgets' rows, locked in the same order by everybody, so that one call is reserved at a time.
+
+    Raises:
+        Budget.DoesNotExist: one has no row yet.
+    """
+    locked = list(Budget.objects.select_for_update().filter(label__in=labels).order_by("label"))
+    if len(locked) < len(labels):
+        raise Budget.DoesNotExist
     return locked
 
 
 async def reserve_when_free(
-    reserving: Callable[[], Awaitable[None]], *, seconds: float, still_wanted: Callable[[], bool] | None = None
-) -> None:
-    """Call `reserve` until the calls under way leave enough.
+    reserving: Callable[[], Awaitable[bool]], *, seconds: float, still_wanted: Callable[[], bool] | None = None
+) -> bool:
+    """Call `reserve` until the calls under way leave enough; return its result.
 
     Args:
         seconds: how long to wait at most.

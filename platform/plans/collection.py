@@ -103,7 +103,7 @@ class CollectionPlan(PlanModel):
         1, title="Rounds of configurations", description="Later ones are made by the game from earlier results."
     )
     concurrency: Annotated[int, Field(ge=1, le=1000)] = Field(
-        50, title="Matches at a time", description="Choose fewer if your provider limits calls."
+        50, title="Agents asked at once", description="Choose fewer if your provider limits calls."
     )
     budget: PlanAmount | None = Field(
         None, title="Budget", description="Stops model calls when they have cost this many US dollars."

@@ -431,7 +431,7 @@ def _facts(collection: Collection) -> list[tuple[str, str]]:
         facts.append((_("Ended"), _date_and_author(collection.ended_at)))
     if collection.source == Collection.Source.PLAYED:
         facts += [
-            (_("Concurrent matches"), f"{collection.concurrency:,}"),
+            (_("Agents asked at once"), f"{collection.concurrency:,}"),
             (_("Seed"), str(collection.seed)),
             *_playing_facts(planning.configured(collection)),
         ]

@@ -35,7 +35,7 @@ class Migration(migrations.Migration):
                 ('seed', models.BigIntegerField(default=participants.models.new_seed)),
                 ('planned', models.PositiveIntegerField(verbose_name='planned matches')),
                 ('begun', models.PositiveIntegerField(default=0, editable=False, help_text='number of the last item created')),
-                ('concurrency', models.PositiveIntegerField(default=50, validators=[django.core.validators.MinValueValidator(1), django.core.validators.MaxValueValidator(1000)], verbose_name='concurrent matches')),
+                ('concurrency', models.PositiveIntegerField(default=50, validators=[django.core.validators.MinValueValidator(1), django.core.validators.MaxValueValidator(1000)], verbose_name='agents asked at once')),
                 ('budget', models.DecimalField(blank=True, decimal_places=2, help_text='Stop model calls when they have cost this many US dollars. Leave empty for no limit.', max_digits=10, null=True, validators=[django.core.validators.MinValueValidator(0)], verbose_name='budget')),
                 ('created_at', models.DateTimeField(default=django.utils.timezone.now, verbose_name='created')),
                 ('started_at', models.DateTimeField(blank=True, null=True, verbose_name='started')),

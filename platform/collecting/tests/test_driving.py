@@ -9,7 +9,7 @@ from decimal import Decimal
 
 import pytest
 from django.core.management import call_command
-from django.db import connection
+from django.db import OperationalError, connection
 from django.utils import timezone
 
 import games.play
@@ -129,6 +129,53 @@ def test_every_model_call_is_recorded_with_its_cost(monkeypatch):
     assert_complete(collection)
     assert Call.objects.count() == progress(collection).decisions == 6
     assert progress(collection).cost == sum(call.cost for call in Call.objects.all()) > 0
+
+
+def test_a_call_is_kept_if_its_move_came_too_late(monkeypatch):
+    def answer(request) -> str:
+        Item.objects.update(holder="another driver")
+        return _one_offer_then_reject(request)
+
+    with OpenAIStandIn(answer) as standin:
+        use_standin(monkeypatch, standin)
+        driver.drive(running(agents=["openai:m"], repetitions=1), slot=0)
+    assert [call.outcome for call in Call.objects.all()] == [Call.Outcome.UNPLAYED]
+    assert not Event.objects.filter(kind="move").exists()
+
+
+def test_a_call_and_its_move_are_written_once_when_the_database_returns(monkeypatch):
+    make_move, outages = playing.services.move_in_transaction, [True]
+
+    def refuse_once(**move):
+        result = make_move(**move)
+        if outages:
+            raise OperationalError(f"the server closed the connection: {outages.pop()}")
+        return result
+
+    monkeypatch.setattr(playing.services, "move_in_transaction", refuse_once)
+    with OpenAIStandIn(_one_offer_then_reject) as standin:
+        use_standin(monkeypatch, standin)
+        collection = drive(running(agents=["openai:m"], repetitions=1))
+    assert_complete(collection)
+    assert [call.outcome for call in Call.objects.all()] == [Call.Outcome.MOVE] * len(standin.requests)
+
+
+def test_as_many_agents_are_asked_at_once_as_the_collection_says(monkeypatch):
+    """While one match is written, another's agent is asked."""
+    asked, most = [], []
+
+    def answer(request) -> str:
+        asked.append(None)
+        most.append(len(asked))
+        move = _one_offer_then_reject(request)
+        asked.pop()
+        return move
+
+    with OpenAIStandIn(answer) as standin:
+        use_standin(monkeypatch, standin)
+        collection = drive(running(agents=["openai:m"], repetitions=30, concurrency=2))
+    assert_complete(collection)
+    assert max(most) == 2
 
 
 def _price(dollars: int) -> dict[str, int]:

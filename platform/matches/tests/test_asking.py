@@ -85,16 +85,16 @@ def test_a_briefly_unavailable_model_ends_no_match(monkeypatch):
 def test_a_decided_move_is_saved_when_the_database_returns(monkeypatch):
     outage = threading.Event()
     outage.set()
-    submit_move = services.submit_move
+    move_in_transaction = services.move_in_transaction
 
     def refuse(**keywords):
         if outage.is_set():
             raise OperationalError("the server closed the connection unexpectedly")
-        return submit_move(**keywords)
+        return move_in_transaction(**keywords)
 
     with answering(monkeypatch, [ACCEPT]):
         match = match_with("openai:stand-in")
-        monkeypatch.setattr(services, "submit_move", refuse)
+        monkeypatch.setattr(services, "move_in_transaction", refuse)
         future = agents.begin_turn(match_uid=match.uid, role="bob", answering=2)
         deadline = time.monotonic() + 10
         while not Call.objects.filter(match_uid=match.uid).exists() and time.monotonic() < deadline:

@@ -30,7 +30,9 @@ def call(*, match: uuid.UUID = MATCH, dollars: int = 1, budget_of: str = "", mod
     """Record a call with this cost."""
     record = CallRecord("openai", model, [], {}, 1, 0.5, input_tokens=dollars * 1_000_000, output_tokens=0)
     record = CallRecord(**{**vars(record), "endpoint": "ours", **changes})
-    record_calls(match_uid=match, role="alice", answering=1, calls=[record], prices=DOLLAR, budget_of=budget_of)
+    payer = Payer(match, "alice", 1, budget_of)
+    turn = {"match_uid": match, "role": "alice", "answering": 1, "budget_of": budget_of}
+    record_calls(calls=[record], prices=DOLLAR, payer=payer, **turn)
 
 
 def test_sums_by_label_and_limits_only_todays_calls(settings):
@@ -121,9 +123,8 @@ def test_calls_at_the_same_time_never_exceed_a_budget():
         ask("0.003", match=match, per_study=Decimal("0.01"))
         time.sleep(0.02)
         record = CallRecord("openai", "small", [], {}, 1, 0.5, input_tokens=2_000, output_tokens=0, endpoint="ours")
-        record_calls(
-            match_uid=match, role="alice", answering=1, calls=[record], prices=DOLLAR, budget_of="study:a"
-        )  # fmt: skip
+        turn = {"match_uid": match, "role": "alice", "answering": 1, "budget_of": "study:a"}
+        record_calls(calls=[record], prices=DOLLAR, payer=Payer(match, "alice", 1, "study:a"), **turn)
 
     refusals = [each for each in at_once([partial(work, number) for number in range(20)], CapReached) if each]
     assert Call.objects.count() + len(refusals) == 20

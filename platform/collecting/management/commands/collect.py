@@ -103,7 +103,7 @@ class Command(BaseCommand):
         )
         plan.add_argument("--no-same", action="store_true", help="no agent plays against itself")
         plan.add_argument("--seed", type=int, metavar="N", help="random seed of the plan")
-        plan.add_argument("--concurrency", type=int, metavar="N", help="matches at once")
+        plan.add_argument("--concurrency", type=int, metavar="N", help="agents asked at once")
         plan.add_argument("--delay", type=float, default=0, metavar="SECONDS", help="scripted players wait this long")
         plan.add_argument(
             "--budget", metavar="DOLLARS", help="stop calling models at this cost; with --resume, the new limit"
