@@ -7,8 +7,9 @@ import json
 import random
 import re
 import time
+from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from contextlib import AbstractAsyncContextManager
+from contextlib import AbstractAsyncContextManager, suppress
 from typing import Any
 
 import httpx
@@ -47,48 +48,76 @@ def socket_of(url: str, path: str, kind: str = "play", **options: Any) -> Abstra
     return websockets.connect(address, origin=Origin(url), compression=None, **options)
 
 
-async def move(socket: Any, answering: int, **fields: str) -> None:
-    await socket.send(json.dumps({"type": "move", "fields": {"answering": str(answering), **fields}}))
+class Page:
+    """A page in play on its socket, which answers the server as `static/parley/play.js` does, also while people think.
 
-
-async def screens(socket: Any, patience: float | None = PATIENCE) -> AsyncIterator[dict[str, Any]]:
-    """Yield each screen that asks something new, and the last one, whose `over` is true.
-
-    Raises:
-        RuntimeError: a move was refused.
-        TimeoutError: no message came for `patience` seconds.
+    Args:
+        patience: seconds that the server may take until its next message.
     """
-    answered = None
-    while True:
-        frame = json.loads(await asyncio.wait_for(socket.recv(), patience))
-        if frame["type"] in ("refused", "stale", "gone"):
-            raise RuntimeError(json.dumps(frame))
-        if frame["type"] == "screen" and (frame["over"] or frame["answering"] not in (None, answered)):
-            yield frame
-            answered = frame["answering"]
-            if frame["over"]:
-                return
+
+    def __init__(self, socket: Any, patience: float | None = PATIENCE):
+        self.socket, self.patience = socket, patience
+        self.last = 0
+        self._unread: deque[dict[str, Any]] = deque()
+
+    async def move(self, answering: int, **fields: str) -> None:
+        fields = {"answering": str(answering), **fields, "!age": "0"}
+        await self.socket.send(json.dumps({"type": "move", "fields": fields}))
+
+    async def think(self, seconds: float) -> None:
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                while True:
+                    self._unread.append(await self._received())
+
+    async def screens(self) -> AsyncIterator[dict[str, Any]]:
+        """Yield each screen that asks something new, and the last one, whose `over` is true.
+
+        Raises:
+            RuntimeError: a move was refused.
+            TimeoutError: the server took too long.
+        """
+        answered = None
+        while True:
+            frame = self._unread.popleft() if self._unread else await self._received(self.patience)
+            if frame["type"] in ("refused", "stale", "gone"):
+                raise RuntimeError(json.dumps(frame))
+            if frame["type"] == "screen" and (frame["over"] or frame["answering"] not in (None, answered)):
+                yield frame
+                answered = frame["answering"]
+                if frame["over"]:
+                    return
+
+    async def _received(self, patience: float | None = None) -> dict[str, Any]:
+        """Return the next message that is not the server's question whether the page is here."""
+        while True:
+            message: dict[str, Any] = json.loads(await asyncio.wait_for(self.socket.recv(), patience))
+            self.last = max(self.last, message.get("last", 0))
+            if message["type"] != "here":
+                return message
+            await self.socket.send(json.dumps({"type": "here", "last": self.last}))
 
 
 async def play(url: str, path: str, *, thinking: float, measured: Measured, patience: float | None = PATIENCE) -> None:
     """Play one match until the interval ends: make greedy offers, reject every offer, and time the opponent's answers.
 
     Args:
-        patience: as for `screens`.
+        patience: as of `Page`.
     """
     sent_at: float | None = None
     async with socket_of(url, path) as socket:
-        async for frame in screens(socket, patience):
+        page = Page(socket, patience)
+        async for frame in page.screens():
             if frame["over"] or time.monotonic() >= measured.until:
                 return
             if sent_at is not None and sent_at >= measured.since:
                 measured.add(time.monotonic() - sent_at)
             if thinking:
-                await asyncio.sleep(thinking * random.uniform(0.5, 1.5))
+                await page.think(thinking * random.uniform(0.5, 1.5))
             is_offering = 'name="alice_gain"' in frame["html"]
             sent_at = time.monotonic() if is_offering else None
             measured.moves += measured.is_on
-            await move(socket, frame["answering"], **(OFFER if is_offering else {"decision": "reject"}))
+            await page.move(frame["answering"], **(OFFER if is_offering else {"decision": "reject"}))
 
 
 async def enter_all(url: str, join: str, number: int) -> list[str]:
