@@ -9,8 +9,10 @@ import re
 import time
 from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from contextlib import AbstractAsyncContextManager, suppress
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from typing import Any
+from urllib.parse import urlencode
+from urllib.request import Request, urlopen
 
 import httpx
 import websockets
@@ -21,6 +23,8 @@ from deploy.bench.kit import Measured
 RAMP_SECONDS_EACH = 0.05
 """Seconds between opening two sockets, so that opening them does not affect the measurement."""
 PATIENCE = 30.0
+SILENCE = 3.0
+"""Seconds without a message after which a page sends its move over HTTP too."""
 CODE_WORD = re.compile(r"remember the word <strong>([a-z]+)</strong>")
 POSITION = re.compile(r'name="position" value="(\d+)"')
 OFFER = {"alice_gain": "9990", "bob_gain": "10"}
@@ -49,20 +53,24 @@ def socket_of(url: str, path: str, kind: str = "play", **options: Any) -> Abstra
 
 
 class Page:
-    """A page in play on its socket, which answers the server as `static/parley/play.js` does, also while people think.
+    """A page in play, which sends what `static/parley/play.js` sends, also while its person thinks.
+
+    It answers the server's question whether it is here, and sends a move over HTTP too if its socket stays silent.
 
     Args:
+        match: the page's address for requests.
         patience: seconds that the server may take until its next message.
     """
 
-    def __init__(self, socket: Any, patience: float | None = PATIENCE):
-        self.socket, self.patience = socket, patience
+    def __init__(self, socket: Any, match: str, patience: float | None = PATIENCE):
+        self.socket, self.match, self.patience = socket, match, patience
         self.last = 0
         self._unread: deque[dict[str, Any]] = deque()
+        self._pending: dict[str, str] = {}
 
     async def move(self, answering: int, **fields: str) -> None:
-        fields = {"answering": str(answering), **fields, "!age": "0"}
-        await self.socket.send(json.dumps({"type": "move", "fields": fields}))
+        self._pending = {"answering": str(answering), **fields, "!age": "0"}
+        await self.socket.send(json.dumps({"type": "move", "fields": self._pending}))
 
     async def think(self, seconds: float) -> None:
         with suppress(TimeoutError):
@@ -79,23 +87,46 @@ class Page:
         """
         answered = None
         while True:
-            frame = self._unread.popleft() if self._unread else await self._received(self.patience)
+            frame = self._unread.popleft() if self._unread else await self._awaited()
             if frame["type"] in ("refused", "stale", "gone"):
                 raise RuntimeError(json.dumps(frame))
             if frame["type"] == "screen" and (frame["over"] or frame["answering"] not in (None, answered)):
+                self._pending = {}
                 yield frame
                 answered = frame["answering"]
                 if frame["over"]:
                     return
 
-    async def _received(self, patience: float | None = None) -> dict[str, Any]:
+    async def _awaited(self) -> dict[str, Any]:
+        """Return the next message, or the frame that answers the move over HTTP."""
+        if self._pending:
+            with suppress(TimeoutError):
+                return await asyncio.wait_for(self._received(), SILENCE)
+            return await asyncio.to_thread(self._posted)
+        return await asyncio.wait_for(self._received(), self.patience)
+
+    async def _received(self) -> dict[str, Any]:
         """Return the next message that is not the server's question whether the page is here."""
         while True:
-            message: dict[str, Any] = json.loads(await asyncio.wait_for(self.socket.recv(), patience))
+            message: dict[str, Any] = json.loads(await self.socket.recv())
             self.last = max(self.last, message.get("last", 0))
             if message["type"] != "here":
                 return message
             await self.socket.send(json.dumps({"type": "here", "last": self.last}))
+
+    def _posted(self) -> dict[str, Any]:
+        request = Request(self.match, urlencode(self._pending).encode(), {"Accept": "application/json"})
+        with urlopen(request, timeout=self.patience) as answer:
+            frame: dict[str, Any] = json.load(answer)
+        self.last = max(self.last, frame["last"])
+        return frame
+
+
+@asynccontextmanager
+async def opened(url: str, path: str, patience: float | None = PATIENCE) -> AsyncIterator[Page]:
+    """Open a person's page in play; `patience` as of `Page`."""
+    async with socket_of(url, path) as socket:
+        yield Page(socket, f"{url}{path}match", patience)
 
 
 async def play(url: str, path: str, *, thinking: float, measured: Measured, patience: float | None = PATIENCE) -> None:
@@ -105,8 +136,7 @@ async def play(url: str, path: str, *, thinking: float, measured: Measured, pati
         patience: as of `Page`.
     """
     sent_at: float | None = None
-    async with socket_of(url, path) as socket:
-        page = Page(socket, patience)
+    async with opened(url, path, patience) as page:
         async for frame in page.screens():
             if frame["over"] or time.monotonic() >= measured.until:
                 return

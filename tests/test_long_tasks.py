@@ -66,12 +66,12 @@ class Visitor:
 
     async def play(self, url: str, path: str) -> None:
         """Play the page's match to its end."""
-        async with players.socket_of(url, path) as socket:
-            page, sent_at, fields, answered = players.Page(socket), 0.0, dict[str, str](), None
-            async for message in socket:
+        async with players.opened(url, path) as page:
+            sent_at, fields, answered = 0.0, dict[str, str](), None
+            async for message in page.socket:
                 frame = json.loads(message)
                 if frame["type"] == "here":
-                    await socket.send(json.dumps({"type": "here"}))
+                    await page.socket.send(json.dumps({"type": "here"}))
                 elif frame["type"] == "warning":
                     await page.move(**fields, **{"!sure": "yes"})
                 if frame["type"] not in ("screen", "here", "marks", "draft"):

@@ -57,8 +57,7 @@ async def _table_times(url: str, paths: Sequence[str]) -> list[float]:
 
     async def person(path: str) -> tuple[list[float], list[float]]:
         seen, moved = [], []
-        async with players.socket_of(url, path) as socket:
-            page = players.Page(socket, PATIENCE)
+        async with players.opened(url, path, PATIENCE) as page:
             async for frame in page.screens():
                 seen.append(time.monotonic())
                 if not frame["over"]:
