@@ -7,9 +7,12 @@ import json
 import random
 import re
 import time
+from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from contextlib import AbstractAsyncContextManager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from typing import Any
+from urllib.parse import urlencode
+from urllib.request import Request, urlopen
 
 import httpx
 import websockets
@@ -20,6 +23,8 @@ from deploy.bench.kit import Measured
 RAMP_SECONDS_EACH = 0.05
 """Seconds between opening two sockets, so that opening them does not affect the measurement."""
 PATIENCE = 30.0
+SILENCE = 3.0
+"""Seconds without a message after which a page sends its move over HTTP too."""
 CODE_WORD = re.compile(r"remember the word <strong>([a-z]+)</strong>")
 POSITION = re.compile(r'name="position" value="(\d+)"')
 OFFER = {"alice_gain": "9990", "bob_gain": "10"}
@@ -47,48 +52,102 @@ def socket_of(url: str, path: str, kind: str = "play", **options: Any) -> Abstra
     return websockets.connect(address, origin=Origin(url), compression=None, **options)
 
 
-async def move(socket: Any, answering: int, **fields: str) -> None:
-    await socket.send(json.dumps({"type": "move", "fields": {"answering": str(answering), **fields}}))
+class Page:
+    """A page in play, which sends what `static/parley/play.js` sends, also while its person thinks.
 
+    It answers the server's question whether it is here, and sends a move over HTTP too if its socket stays silent.
 
-async def screens(socket: Any, patience: float | None = PATIENCE) -> AsyncIterator[dict[str, Any]]:
-    """Yield each screen that asks something new, and the last one, whose `over` is true.
-
-    Raises:
-        RuntimeError: a move was refused.
-        TimeoutError: no message came for `patience` seconds.
+    Args:
+        match: the page's address for requests.
+        patience: seconds that the server may take until its next message.
     """
-    answered = None
-    while True:
-        frame = json.loads(await asyncio.wait_for(socket.recv(), patience))
-        if frame["type"] in ("refused", "stale", "gone"):
-            raise RuntimeError(json.dumps(frame))
-        if frame["type"] == "screen" and (frame["over"] or frame["answering"] not in (None, answered)):
-            yield frame
-            answered = frame["answering"]
-            if frame["over"]:
-                return
+
+    def __init__(self, socket: Any, match: str, patience: float | None = PATIENCE):
+        self.socket, self.match, self.patience = socket, match, patience
+        self.last = 0
+        self._unread: deque[dict[str, Any]] = deque()
+        self._pending: dict[str, str] = {}
+
+    async def move(self, answering: int, **fields: str) -> None:
+        self._pending = {"answering": str(answering), **fields, "!age": "0"}
+        await self.socket.send(json.dumps({"type": "move", "fields": self._pending}))
+
+    async def think(self, seconds: float) -> None:
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                while True:
+                    self._unread.append(await self._received())
+
+    async def screens(self) -> AsyncIterator[dict[str, Any]]:
+        """Yield each screen that asks something new, and the last one, whose `over` is true.
+
+        Raises:
+            RuntimeError: a move was refused.
+            TimeoutError: the server took too long.
+        """
+        answered = None
+        while True:
+            frame = self._unread.popleft() if self._unread else await self._awaited()
+            if frame["type"] in ("refused", "stale", "gone"):
+                raise RuntimeError(json.dumps(frame))
+            if frame["type"] == "screen" and (frame["over"] or frame["answering"] not in (None, answered)):
+                self._pending = {}
+                yield frame
+                answered = frame["answering"]
+                if frame["over"]:
+                    return
+
+    async def _awaited(self) -> dict[str, Any]:
+        """Return the next message, or the frame that answers the move over HTTP."""
+        if self._pending:
+            with suppress(TimeoutError):
+                return await asyncio.wait_for(self._received(), SILENCE)
+            return await asyncio.to_thread(self._posted)
+        return await asyncio.wait_for(self._received(), self.patience)
+
+    async def _received(self) -> dict[str, Any]:
+        """Return the next message that is not the server's question whether the page is here."""
+        while True:
+            message: dict[str, Any] = json.loads(await self.socket.recv())
+            self.last = max(self.last, message.get("last", 0))
+            if message["type"] != "here":
+                return message
+            await self.socket.send(json.dumps({"type": "here", "last": self.last}))
+
+    def _posted(self) -> dict[str, Any]:
+        request = Request(self.match, urlencode(self._pending).encode(), {"Accept": "application/json"})
+        with urlopen(request, timeout=self.patience) as answer:
+            frame: dict[str, Any] = json.load(answer)
+        self.last = max(self.last, frame["last"])
+        return frame
+
+
+@asynccontextmanager
+async def opened(url: str, path: str, patience: float | None = PATIENCE) -> AsyncIterator[Page]:
+    """Open a person's page in play; `patience` as of `Page`."""
+    async with socket_of(url, path) as socket:
+        yield Page(socket, f"{url}{path}match", patience)
 
 
 async def play(url: str, path: str, *, thinking: float, measured: Measured, patience: float | None = PATIENCE) -> None:
     """Play one match until the interval ends: make greedy offers, reject every offer, and time the opponent's answers.
 
     Args:
-        patience: as for `screens`.
+        patience: as of `Page`.
     """
     sent_at: float | None = None
-    async with socket_of(url, path) as socket:
-        async for frame in screens(socket, patience):
+    async with opened(url, path, patience) as page:
+        async for frame in page.screens():
             if frame["over"] or time.monotonic() >= measured.until:
                 return
             if sent_at is not None and sent_at >= measured.since:
                 measured.add(time.monotonic() - sent_at)
             if thinking:
-                await asyncio.sleep(thinking * random.uniform(0.5, 1.5))
+                await page.think(thinking * random.uniform(0.5, 1.5))
             is_offering = 'name="alice_gain"' in frame["html"]
             sent_at = time.monotonic() if is_offering else None
             measured.moves += measured.is_on
-            await move(socket, frame["answering"], **(OFFER if is_offering else {"decision": "reject"}))
+            await page.move(frame["answering"], **(OFFER if is_offering else {"decision": "reject"}))
 
 
 async def enter_all(url: str, join: str, number: int) -> list[str]:

@@ -66,14 +66,14 @@ class Visitor:
 
     async def play(self, url: str, path: str) -> None:
         """Play the page's match to its end."""
-        async with players.socket_of(url, path) as socket:
+        async with players.opened(url, path) as page:
             sent_at, fields, answered = 0.0, dict[str, str](), None
-            async for message in socket:
+            async for message in page.socket:
                 frame = json.loads(message)
                 if frame["type"] == "here":
-                    await socket.send(json.dumps({"type": "here"}))
+                    await page.socket.send(json.dumps({"type": "here"}))
                 elif frame["type"] == "warning":
-                    await players.move(socket, **fields, **{"!sure": "yes"})
+                    await page.move(**fields, **{"!sure": "yes"})
                 if frame["type"] not in ("screen", "here", "marks", "draft"):
                     self.replies.append(frame["type"])
                 elif frame["type"] == "screen" and (frame["over"] or frame["answering"] not in (None, answered)):
@@ -85,7 +85,7 @@ class Visitor:
                     answered, fields = frame["answering"], self.choose(frame["html"])
                     self.moves, sent_at = self.moves + 1, time.monotonic()
                     for _tap in range(2 if self.moves % 3 == 0 else 1):
-                        await players.move(socket, **fields)
+                        await page.move(**fields)
 
     def choose(self, html: str) -> dict[str, str]:
         """Fill in the screen's first form: up to two numbers, and of several menus each option once."""

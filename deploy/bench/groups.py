@@ -57,13 +57,13 @@ async def _table_times(url: str, paths: Sequence[str]) -> list[float]:
 
     async def person(path: str) -> tuple[list[float], list[float]]:
         seen, moved = [], []
-        async with players.socket_of(url, path) as socket:
-            async for frame in players.screens(socket, PATIENCE):
+        async with players.opened(url, path, PATIENCE) as page:
+            async for frame in page.screens():
                 seen.append(time.monotonic())
                 if not frame["over"]:
-                    await asyncio.sleep(random.uniform(0, 0.6))
+                    await page.think(random.uniform(0, 0.6))
                     moved.append(time.monotonic())
-                    await players.move(socket, frame["answering"], answer=str(random.randint(0, 100)))
+                    await page.move(frame["answering"], answer=str(random.randint(0, 100)))
         return seen[1:], moved
 
     pages, moves = zip(*await asyncio.gather(*map(person, paths)), strict=True)

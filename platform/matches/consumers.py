@@ -12,6 +12,7 @@ It receives frames (see `screens.frame`) and messages of these types:
 
     refused, stale, warning    the move was not made
     here       is the page still open? Asked every few seconds, because browsers slow down the timers of hidden pages
+    busy       what the page sent waits for others: it need not send its move again
     synced     a sync is complete; if the page had missed a frame, the frame came first
     marks      someone has answered a sealed turn, and nothing else has changed (`screens.marks_message`)
     draft      the agent "role" is writing its answer to "answering"; "text" is null if the draft was retracted
@@ -64,6 +65,9 @@ QUICK_REPLY_SECONDS = 0.3
 """Seconds to wait for a quick opponent's reply before the page shows that it is thinking."""
 ASK_SECONDS = 4
 """When a page that sends nothing is asked whether it is still open; browsers slow down the timers of hidden pages."""
+BUSY_SECONDS, BUSY_TIMES = 2, 4
+"""After how many seconds a page is told that its message waits, and how often: after 3 seconds of silence, it sends its
+move over HTTP too, and everyone waits longer; during an outage it must."""
 GONE = 4404
 _open: Counter[str] = Counter()
 _pages: defaultdict[int, set[PlayConsumer]] = defaultdict(set)
@@ -89,7 +93,7 @@ class PageConsumer(AsyncWebsocketConsumer):
 
     def __init__(self) -> None:
         super().__init__()
-        self.closed = False
+        self.closed = self.busy = False
         self.bucket, self.filled_at = float(self.burst), time.monotonic()
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
@@ -116,6 +120,7 @@ class PageConsumer(AsyncWebsocketConsumer):
         if message["type"] == "websocket.receive" and not self._within_rate_limit():
             await self.close(TOO_MANY_REQUESTS)
             return
+        self.busy = message["type"] == "websocket.receive"
         try:
             await getattr(self, get_handler_name(message))(message)
         except (*OUTAGE_ERRORS, RedisError, TimeoutError) as error:
@@ -123,16 +128,22 @@ class PageConsumer(AsyncWebsocketConsumer):
             if is_leaving:
                 raise StopConsumer from error
             await self.close(TRY_AGAIN_LATER)
+        finally:
+            self.busy = False
 
     async def _keep_asking(self, question: dict[str, Any]) -> None:
-        """Ask the page whether it is still open when it has sent nothing for a few seconds."""
+        """Ask the page whether it is still open when it has sent nothing for a few seconds.
+
+        A page whose message waits is not asked: its answer would wait behind it, and cost what others wait for.
+        """
         asked_at = 0.0
         while not self.closed:
             quiet_since = max(asked_at, self.filled_at)
             await asyncio.sleep(quiet_since + ASK_SECONDS - time.monotonic())
             if self.filled_at <= quiet_since:
                 asked_at = time.monotonic()
-                await self._send(question)
+                if not self.busy:
+                    await self._send(question)
 
     async def _send(self, message: dict[str, Any]) -> None:
         await self.send(text_data=json.dumps(message))
@@ -197,10 +208,17 @@ class PlayConsumer(PageConsumer):
         await self.channel_layer.group_discard(group_of(self.seat.match_id), self.channel_name)
 
     async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:
-        message = _parsed(text_data)
+        answering = asyncio.ensure_future(self._answer(_parsed(text_data)))
+        for _time in range(BUSY_TIMES):
+            if (await asyncio.wait([answering], timeout=BUSY_SECONDS))[0]:
+                break
+            await self._send({"type": "busy"})
+        await answering
+
+    async def _answer(self, message: dict[str, Any]) -> None:
         if message.get("type") == "move" and isinstance(message.get("fields"), dict):
             await self._move({str(name): str(value) for name, value in message["fields"].items()})
-        elif not await in_thread(presence.heard, self.seat):
+        elif not await in_thread(presence.heard, self.seat, timezone.now()):
             await self._say_gone()
         elif message.get("type") == "back":
             await in_thread(services.come_back, match_id=self.seat.match_id, role=self.seat.role)
@@ -298,7 +316,9 @@ class PlayConsumer(PageConsumer):
     async def _move(self, fields: dict[str, str]) -> None:
         answering = fields.get("answering", "")
         shown_at = next((time_shown for number, time_shown in self.shown.items() if str(number) == answering), None)
-        outcome, frame = await in_thread(_heard_and_moved, self.seat, fields, shown_at=shown_at)
+        sender = Sender(self.seat)
+        outcome = await in_thread(_heard_and_moved, sender, fields, shown_at=shown_at)
+        frame = sender.frame
         if outcome is None:
             await self._say_gone()
             return
@@ -331,17 +351,15 @@ class PlayConsumer(PageConsumer):
         await self._send_draft()
 
 
-def _heard_and_moved(
-    seat: Seat, fields: dict[str, str], *, shown_at: datetime | None
-) -> tuple[dict[str, Any] | None, dict[str, Any] | None]:
-    """Return the outcome of a move, or None if the seat is no longer the participant's, and the frame that follows."""
-    sender = Sender(seat)
+def _heard_and_moved(sender: Sender, fields: dict[str, str], *, shown_at: datetime | None) -> dict[str, Any] | None:
+    """Return the outcome of a move, or None if the seat is no longer the participant's."""
+    seat = sender.seat
     with override(seat.match.language):
         try:
             outcome = intake.handle_move(seat, fields, shown_at=shown_at, sender=sender)
         except NotHeard:
-            return (intake.handle_move(seat, fields, shown_at=shown_at) if presence.heard(seat) else None), None
-        return outcome if outcome["type"] == "taken" or presence.heard(seat) else None, sender.frame
+            return intake.handle_move(seat, fields, shown_at=shown_at) if presence.heard(seat, sender.at) else None
+        return outcome if outcome["type"] == "taken" or presence.heard(seat, sender.at) else None
 
 
 def _step_in(query: bytes) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import datetime
 from typing import Any
 
 from django.utils import timezone
@@ -23,7 +24,7 @@ AND person.id = enrolment_id AND played.id = match_id
 """Who has a seat that is still theirs, and their match; composing it from a queryset takes twice as long as asking."""
 
 
-def heard(seat: Seat) -> bool:
+def heard(seat: Seat, at: datetime | None = None) -> bool:
     """Record that the page of the seat's participant is there; return whether the seat is still theirs.
 
     Those who have completed with the last move still look at its result.
@@ -31,13 +32,16 @@ def heard(seat: Seat) -> bool:
     Called whenever the page connects, sends a message or asks for a frame, before anything else; a move records it
     itself (`matches.sending`). It ends an absence, and gives a seat that an agent has meanwhile taken back from the
     next turn on.
+
+    Args:
+        at: when its message arrived, if it has waited for others since.
     """
     assert seat.enrolment_id is not None
     found: Any = next(iter(Enrolment.objects.raw(_QUERY, [seat.pk, State.COMPLETED])), None)
     if found is None:
         return False
     last_seen_at, absence = found.last_seen_at, json.loads(found.absences).get(seat.role, {})
-    if ends_absence(found.status, absence, last_seen_at):
+    if ends_absence(found.status, absence, last_seen_at, at or timezone.now()):
         # First this, so that no turn is judged before the page has delivered what it has kept.
         services.end_absence(match_id=seat.match_id, role=seat.role, since=last_seen_at)
     if timezone.now() - last_seen_at > SPARE_WITHIN:

@@ -35,11 +35,13 @@ class Sender:
     """A page of the participant in this seat.
 
     Attributes:
+        at: when its message arrived; it may have waited for others since.
         frame: what the page is to show after its move; None if that was announced, or there is nothing new to show.
         seen_at: when the participant's page was last heard before, once the match is locked.
     """
 
     seat: Seat
+    at: datetime = field(default_factory=timezone.now)
     frame: dict[str, Any] | None = None
     seen_at: datetime = field(init=False)
 
@@ -55,7 +57,7 @@ class Sender:
         match, self.seen_at = found
         if timezone.is_naive(self.seen_at):
             self.seen_at = timezone.make_aware(self.seen_at, UTC)
-        if ends_absence(match.status, match.absences.get(self.seat.role, {}), self.seen_at):
+        if ends_absence(match.status, match.absences.get(self.seat.role, {}), self.seen_at, self.at):
             raise NotHeard
         return match
 
@@ -68,8 +70,8 @@ class Sender:
         return [(seen, [seen_at, self.seat.enrolment_id])]
 
 
-def ends_absence(status: str, absence: Absence, last_seen_at: datetime) -> bool:
-    """Return whether a page that is heard now, and was last heard then, had been away from its live match."""
+def ends_absence(status: str, absence: Absence, last_seen_at: datetime, heard_at: datetime) -> bool:
+    """Return whether a page had been away from its live match between these two times at which it was heard."""
     may_return = is_replaced(absence) and not must_say_so(absence)
-    is_back = timezone.now() - last_seen_at > QUIET_AFTER or has_lost_connection(absence) or may_return
+    is_back = heard_at - last_seen_at > QUIET_AFTER or has_lost_connection(absence) or may_return
     return status == Match.Status.LIVE and is_back

@@ -26,6 +26,7 @@ let extended = clock.dataset.extended === "1";
 let absence = 0;                      // seconds for which the game waits for this player from when the connection is lost
 let pending = null;                   // the move made but not yet confirmed
 let madeAt = null;                    // when it was made
+let heldAt = 0;                       // when the server last said that it is busy with what was sent
 let submitted = null;                 // the name of its form
 let after = null;                     // [form, name, value of its button]: sent once the note before it is saved
 let saveTimer = 0;                    // the timer that saves a note when typing stops
@@ -543,6 +544,7 @@ function connect() {
     else if (message.type === "draft") showTypedText(message);
     else if (message.type === "message") document.dispatchEvent(new CustomEvent("parley:message"));
     else if (message.type === "chat") document.dispatchEvent(new CustomEvent("parley:chat", { detail: message }));
+    else if (message.type === "busy") heldAt = Date.now();
     else if (message.type === "gone") reload();
     else showOutcome(message);
   };
@@ -582,7 +584,7 @@ setInterval(() => {
   const now = Date.now(), isOpen = socket?.readyState === WebSocket.OPEN;
   // The server asks every few seconds whether the page is here: a silent socket is dead.
   if (socket && now - lastMessageAt > SILENCE) disconnect(socket);
-  if (!requests && now - lastRequestAt > POLL && (!isOpen || (pending && now - madeAt > SLOW))) post(pending);
+  if (!requests && now - lastRequestAt > POLL && (!isOpen || (pending && now - Math.max(madeAt, heldAt) > SLOW))) post(pending);
 }, 1000);
 
 document.addEventListener("visibilitychange", () => {

@@ -7,7 +7,7 @@ import gc
 import json
 import threading
 from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import AsyncExitStack, asynccontextmanager, closing
+from contextlib import AsyncExitStack, asynccontextmanager, closing, contextmanager
 from datetime import timedelta
 from typing import Any
 
@@ -79,6 +79,18 @@ def person(seated) -> Enrolment:
 @pytest.fixture
 def match(seated) -> Match:
     return seated[1]
+
+
+@contextmanager
+def busy_threads() -> Iterator[None]:
+    """Keep the threads that move busy."""
+    free = threading.Event()
+    for _thread in range(consumers._threads._max_workers):
+        consumers._threads.submit(free.wait, TIMEOUT)
+    try:
+        yield
+    finally:
+        free.set()
 
 
 async def in_other_thread(function: Callable[..., Any], *arguments: Any, **keywords: Any) -> Any:
@@ -364,6 +376,17 @@ async def test_a_page_is_asked_whether_it_is_here(person, match, monkeypatch):
     async with page(person) as alice:
         await alice.frame()
         assert [await alice.next() for _time in range(2)] == [{"type": "here"}] * 2
+
+
+async def test_a_page_whose_move_waits_is_told_so_and_not_asked(person, match, monkeypatch):
+    """It would send its move over HTTP too, and everyone would wait longer."""
+    monkeypatch.setattr(consumers, "BUSY_SECONDS", 0.2)
+    async with page(person) as alice:
+        await alice.frame()
+        monkeypatch.setattr(consumers, "ASK_SECONDS", 0.1)
+        with busy_threads():
+            await alice.move(**GREEDY)
+            assert [await alice.next() for _time in range(2)] == [{"type": "busy"}] * 2
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from django.utils import timezone
 from matches import announce
 from matches.consumers import _heard_and_moved
 from matches.models import Event, Match, Seat
-from matches.sending import QUIET_AFTER
+from matches.sending import QUIET_AFTER, Sender
 from matches.tests.test_consumer import new_match
 from participants.models import Enrolment
 
@@ -33,8 +33,10 @@ def silence(seat: Seat) -> timedelta:
     return timezone.now() - Enrolment.objects.get(pk=seat.enrolment_id).last_seen_at
 
 
-def send(seat: Seat, **fields: str):
-    return _heard_and_moved(seat, {**OFFER, **fields}, shown_at=timezone.now())
+def send(seat: Seat, waited: timedelta = timedelta(), **fields: str):
+    """Return the outcome of a move that arrived so long ago, and the page's next frame."""
+    sender = Sender(seat, at=timezone.now() - waited)
+    return _heard_and_moved(sender, {**OFFER, **fields}, shown_at=timezone.now()), sender.frame
 
 
 def test_move_and_presence_cost_few_statements_and_no_message(monkeypatch, scripts_at_once):
@@ -63,6 +65,12 @@ def test_move_after_a_lost_connection_first_ends_the_absence():
     outcome, _frame = send(seat)
     assert outcome["type"] == "taken" and silence(seat) < LONG_AGO
     assert Event.objects.filter(match=seat.match_id, kind="move", role="alice").count() == 1
+
+
+def test_move_that_waited_for_our_server_ends_no_absence(scripts_at_once):
+    seat = seat_heard(QUIET_AFTER + LONG_AGO)
+    outcome, frame = send(seat, waited=2 * LONG_AGO)
+    assert (outcome["type"], frame["last"]) == ("taken", 4) and silence(seat) < LONG_AGO
 
 
 def test_seat_that_was_left_makes_no_move():
