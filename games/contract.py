@@ -15,6 +15,7 @@ from dataclasses import replace
 from functools import cache, lru_cache
 from pathlib import Path
 from random import Random
+from traceback import extract_tb
 from typing import Any
 
 from pydantic import BaseModel
@@ -612,13 +613,14 @@ def hidden_draws_stay_hidden(case: Case) -> None:
     walk, rng = case.walk(), Random(f"forks/{case.seed}")
     if all(event.data.get("known_to") is None for event in walk.events):
         return
+    advice = "" if case.examples.reveals else "; if steps may reveal them, say which: Examples.reveals in examples.py"
     for role in case.game.roles():
         for seed in range(case.seed, case.seed + 3):
             true, shadow = (start(case.game, seed, redraw_unknown_to=unknown_to)[0] for unknown_to in (None, role))
-            _alike(case, role, true, shadow, f"draws unknown to it with seed {seed}", revealing=True)
+            _alike(case, role, true, shadow, f"draws unknown to it with seed {seed}{advice}", revealing=True)
         for moment in rng.sample(walk.moments, min(4, len(walk.moments))):
             redrawn = replace(moment.before, redraw_unknown_to=role)
-            secret = f"draws unknown to it since event {moment.before.last}"
+            secret = f"draws unknown to it since event {moment.before.last}{advice}"
             _alike(case, role, moment.before, redrawn, secret, revealing=True)
 
 
@@ -757,8 +759,18 @@ def failed_checks(key: str) -> list[str]:
             try:
                 contract_check(case)
             except Exception as error:  # noqa: BLE001 - any exception from a game is a failed check
-                failures.append((f"{name}: {type(error).__name__}: {error}", case))
+                failures.append((f"{name}: {_told(error, FOLDER / key)}", case))
     return each_once(failures)
+
+
+def _told(error: Exception, folder: Path) -> str:
+    """Return what went wrong, with the line of the game, or else of its caller, that raised what says no more."""
+    text = f"{type(error).__name__}: {error}"
+    if isinstance(error, (ContractBroken, GameError)):
+        return text
+    frames = extract_tb(error.__traceback__)
+    at = next((frame for frame in reversed(frames) if folder in Path(frame.filename).parents), frames[-1])
+    return f"{text} ({Path(at.filename).name}, line {at.lineno}: {at.line})"
 
 
 def main(keys: Sequence[str] = ()) -> int:

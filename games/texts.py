@@ -82,6 +82,7 @@ def render(template: str, variables: Mapping[str, Any]) -> str:
     try:
         text = _environment.rendered(_compile(template), variables)
     except (TemplateError, TypeError, ValueError, ArithmeticError) as error:
+        check(template, variables)  # names the line and the variables that there are
         raise BadText(_("This text cannot be shown: {reason}").format(reason=error)) from None
     return text.strip() + "\n"
 

@@ -239,6 +239,24 @@ def test_broken_game_fails_its_check(game: Any, shared: Examples, check: str) ->
         contract.CHECKS[check](Case(game, {}, 1, shared))
 
 
+class NamesRolesInATuple(Well):
+    roles = ("p1", "p2")  # type: ignore[assignment]
+
+
+@pytest.mark.parametrize(
+    ("game", "check", "said"),
+    [
+        (NamesRolesInATuple, "texts_are_complete", "for role in case.game.roles():"),
+        (Well, "hidden_draws_stay_hidden", "Examples.reveals"),
+    ],
+)
+def test_failed_check_says_where_or_what_to_do(monkeypatch, game: Any, check: str, said: str) -> None:
+    monkeypatch.setattr(contract, "cases", lambda key: [Case(game, {}, 1, Examples())])
+    monkeypatch.setattr(contract, "CHECKS", {check: contract.CHECKS[check]})
+    (problem,) = contract.failed_checks("well")
+    assert problem.startswith(f"{check}: ") and said in problem
+
+
 def test_missing_parts_of_a_folder_are_named(tmp_path, monkeypatch) -> None:
     monkeypatch.setattr(contract, "FOLDER", tmp_path)
     (tmp_path / "go" / "texts").mkdir(parents=True)

@@ -90,7 +90,7 @@ def test_instructions_name_no_seat_that_may_still_change(game, config, role, cal
 
 @pytest.mark.parametrize("shown", ["number", "exact", "money", "percent"])
 def test_unknown_variable_is_named_whatever_formats_it(shown: str) -> None:
-    with pytest.raises(BadText, match="prise"):
+    with pytest.raises(BadText, match="Line 1: there is no variable “prise”; there are rules, price, players"):
         texts.render(f"{{{{ prise|{shown} }}}}", SAMPLE)
 
 

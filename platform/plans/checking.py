@@ -414,7 +414,7 @@ def _agent_problems(plan: Plan | CollectionPlan) -> list[Problem]:
 
 
 def _no_agent(label: str, plan: Plan | CollectionPlan) -> str:
-    return _("There is no agent “{label}”. The agents are {labels}.").format(
+    return _("There is no agent “{label}”. Describe it among the plan's agents ({labels}).").format(
         label=label, labels=", ".join(plan.agents) or _("none")
     )
 

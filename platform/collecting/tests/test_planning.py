@@ -76,7 +76,7 @@ def changed(name: str, value: object) -> dict:
         ({"plan": changed("game", "chess")}, "no game “chess”"),
         ({"plan": {**document(), "journey": []}}, "journey is one game"),
         ({"configurations": [{}, {"colour": 1}]}, "configuration = c2: .*no parameter “colour”"),
-        ({"plan": {**document(), "agents": {}}}, "no agent “script:fair”"),
+        ({"plan": {**document(), "agents": {}}}, "no agent “script:fair”. Describe it among the plan's agents"),
         ({"lineups": Lineups(agents=("script:fair", "script:fair"))}, "each must be listed only once"),
         ({"configurations": [{}, {}]}, "Configuration 2 is the same as 1"),
         ({"cycle": 3}, "cannot be divided into groups of 3"),

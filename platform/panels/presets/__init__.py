@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
+from django.core.exceptions import ValidationError as InvalidPanel
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from panels.endings import Outcome
@@ -59,9 +60,13 @@ class Preset(BaseModel):
 def read(path: Path) -> Preset:
     """Return the preset in a file; raise ValueError, which names the file and the field, if it is not valid."""
     try:
-        return Preset(key=path.stem, **tomllib.loads(path.read_text(encoding="utf-8")))
-    except (ValidationError, tomllib.TOMLDecodeError) as problem:
+        preset = Preset(key=path.stem, **tomllib.loads(path.read_text(encoding="utf-8")))
+        destinations = {f"to_{outcome}": destination for outcome, destination in preset.destinations.items()}
+        copied = preset.model_dump(include={"person", "task", "session", "sites", "columns"})
+        Panel(**copied, **destinations).clean()  # what the form would refuse
+    except (ValidationError, InvalidPanel, tomllib.TOMLDecodeError) as problem:
         raise ValueError(f"{path.name}: {problem}") from None
+    return preset
 
 
 @cache

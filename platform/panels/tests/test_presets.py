@@ -51,6 +51,9 @@ def approved(panel: Panel, boss: User) -> None:
         ('check = "signed link"', "check"),
         ('pays = "us"', "pays"),
         ('[hints]\nfinished = "no such outcome"', "hints.finished"),
+        ('columns = "Who = person"', "columns.*“amount”"),
+        ('task = "id"', "person"),
+        ('[destinations]\ncompleted = "https://elsewhere.example/"', "to_completed"),
     ],
 )
 def test_invalid_preset_is_refused_with_its_name_and_field(tmp_path, line: str, field: str):
