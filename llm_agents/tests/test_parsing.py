@@ -120,7 +120,7 @@ def test_number_as_text_is_read_where_a_number_is_required(text, number):
     ],
 )
 def test_other_text_is_refused_naming_the_field(text):
-    with pytest.raises(BadAnswer, match='The value of "price" must be a number'):
+    with pytest.raises(BadAnswer, match='"price" must be a number'):
         read_move(f'{{"price": "{text}"}}', [OFFER])
 
 
@@ -185,7 +185,7 @@ def test_keys_must_match_exactly_and_the_right_one_is_suggested():
     for key in ("Price", "PRICE", "price ", "price:"):
         with pytest.raises(BadAnswer, match='the key is "price"'):
             read_move(json.dumps({key: 5}), [OFFER])
-    with pytest.raises(BadAnswer, match='no key “arguments”; the keys are "price", "message"'):
+    with pytest.raises(BadAnswer, match=r'“arguments”.*"price", "message"'):
         read_move('{"arguments": {"price": 5}}', [OFFER])
 
 

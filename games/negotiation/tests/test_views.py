@@ -75,7 +75,7 @@ class TestOffer:
 
     def test_last_round_is_announced_only_if_known(self):
         last = shown(blocks(play_after(offer(11_000), rounds=1), "bob")["offer"])
-        assert last["last"] == "the game ends without a trade"
+        assert "ends without a trade" in last["last"]
         unknown = shown(blocks(play_after(offer(11_000), rounds=None, cap=1), "bob")["offer"])
         assert unknown["last"] == "you name the next price"
 
@@ -168,8 +168,8 @@ class TestNotices:
 
     @pytest.mark.parametrize("role", ["alice", "bob"])
     def test_result_after_last_rejection(self, role):
-        result = shown(notices_after(role, offer(13_000), REJECT, rounds=1)["result"])
-        assert result == {"trade": "none: the last price was rejected", "payoff": "$0"}
+        trade, payoff = shown(notices_after(role, offer(13_000), REJECT, rounds=1)["result"]).values()
+        assert trade.startswith("none") and payoff == "$0"
 
     def test_own_offer_gives_no_notice(self):
         assert notices_after("alice", offer(13_000)) == {}
@@ -182,16 +182,16 @@ class TestInstructions:
         text = play_after(rounds=rounds).game.instructions(role)
         assert ("at most **" in text) == (rounds is not None and rounds > 1)
         assert ("only one round" in text) == (rounds == 1)
-        assert "Without a trade, each of you earns $0." in text
+        assert "each of you earns $0" in text
 
     def test_other_value_is_stated_only_under_complete_information(self):
         game = play_after().game
         assert "earn the price minus $8,000" in game.instructions("alice")
-        assert "To Bob, the product is worth **$12,000**" in game.instructions("alice")
+        assert "worth **$12,000**" in game.instructions("alice")
         assert "earn $12,000 minus the price" in game.instructions("bob")
         hidden = play_after(complete_information=False).game.instructions("bob")
         assert "8,000" not in hidden
-        assert "each of you knows only their own value" in hidden
+        assert "only their own value" in hidden
 
     @pytest.mark.parametrize(
         ("role", "complete_information", "rounds", "messages", "option"),
