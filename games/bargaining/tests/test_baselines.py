@@ -12,7 +12,7 @@ import games.play
 from games.bargaining.baselines import proposer_share
 from games.bargaining.rules import Bargaining
 from games.bargaining.state import Proposal, Rounds
-from games.tests.kit import finished, played
+from games.tests.kit import finished, payoff_after, played
 
 FACTORS = st.floats(0.05, 0.999)
 DELTAS = FACTORS | st.just(1.0)
@@ -29,15 +29,6 @@ def match(alice: str, bob: str, seed: int = 1, **config) -> games.play.Play:
 def start_of_round(game: Bargaining, number: int) -> games.play.Play:
     """Return a play in which all offers before round `number` were rejected."""
     return played(game, *[{"alice_gain": 5000, "bob_gain": 5000}, {"decision": "reject"}] * (number - 1))
-
-
-def payoff_after(play: games.play.Play, role: str, move: dict | None = None) -> float:
-    """Return the role's payoff if it makes `move` (None: the equilibrium's) and all other moves are in equilibrium."""
-    while not play.over:
-        (mover,) = play.waiting_for()
-        play, _events = games.play.submit(play, mover, move or games.play.script_move(play, mover, "equilibrium"))
-        move = None
-    return play.payoffs()[role]
 
 
 class TestEquilibriumShare:

@@ -10,6 +10,7 @@ import games.play
 from games.bargaining.rules import Bargaining
 from games.bargaining.state import Rounds
 from games.errors import BadConfig, Refused
+from games.tests import kit
 
 FACTORS = st.floats(0.05, 1.0)
 SHARES = st.floats(0, 1)
@@ -20,11 +21,7 @@ def bargaining(**config) -> Bargaining:
 
 
 def play_out(game: Bargaining, moves: list[dict]) -> games.play.Play:
-    """Play `moves`, each by the role whose turn it is."""
-    play, _events = games.play.start(game, 1)
-    for move in moves:
-        play, _events = games.play.submit(play, play.waiting_for()[0], move)
-    return play
+    return kit.played(game, *moves)
 
 
 def agreement_in_round(game: Bargaining, number: int, alice_gain: float) -> games.play.Play:

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 import games.play
 from games.errors import BadConfig, Refused
 from games.negotiation.rules import Negotiation
-from games.negotiation.state import AnswerOrLeave, Rounds
+from games.negotiation.state import AnswerOrLeave
+from games.tests import kit
 
 SCALES = st.sampled_from([1e2, 1e4, 1e6]) | st.floats(0.5, 1e9)
 FACTORS = st.sampled_from([0.8, 1.0, 1.2, 1.5]) | st.floats(0.05, 20)
@@ -23,11 +24,7 @@ def negotiation(**config) -> Negotiation:
 
 
 def play_out(game: Negotiation, moves: list[dict]) -> games.play.Play:
-    """Play `moves`, each by the role whose turn it is."""
-    play, _events = games.play.start(game, 1)
-    for move in moves:
-        play, _events = games.play.submit(play, play.waiting_for()[0], move)
-    return play
+    return kit.played(game, *moves)
 
 
 def trade_in_round(game: Negotiation, number: int, price: float) -> games.play.Play:
@@ -234,16 +231,7 @@ def test_bonus_share_is_one_for_whole_surplus_and_half_without_trade():
 @given(seed=st.integers(0, 10_000), alice=st.sampled_from(sorted(Negotiation.scripts)), cap=st.integers(1, 40))
 def test_every_match_ends_within_its_rounds(seed, alice, cap):
     game = negotiation(rounds=None, cap=cap, seller_factor=1.5, outside_option=False)
-    play, _events = games.play.start(game, seed)
-    while not play.over:
-        (role,) = play.waiting_for()
-        script = alice if role == "alice" else "haggler"
-        play, _events = games.play.submit(play, role, games.play.script_move(play, role, script))
-    assert len(play.state.proposals) <= cap
-
-
-def test_state_of_a_new_match_is_empty():
-    assert games.play.start(negotiation(), 1)[0].state == Rounds()
+    assert len(kit.finished(game, alice, "haggler", seed=seed).state.proposals) <= cap
 
 
 @pytest.mark.parametrize(("rounds", "asks"), [(1, False), (2, True), (None, True)])

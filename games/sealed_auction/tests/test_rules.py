@@ -14,6 +14,7 @@ from games.contract import seen
 from games.errors import BadConfig, Refused
 from games.play import Play
 from games.sealed_auction.rules import SealedAuction
+from games.tests import kit
 
 VALUES = (80, 65, 20)
 BIDS = st.none() | st.floats(0, 100) | st.floats(-10, 200) | st.sampled_from([0, 50, 100])
@@ -26,11 +27,7 @@ def auction(**config: Any) -> SealedAuction:
 def play_runs(*runs: tuple[float | None, ...], values: tuple[float, ...] = VALUES, **config: Any) -> Play:
     """Return an auction with assets of 100 in which the seats make these bids, run after run."""
     game = auction(players=len(values), assets=100, values=list(values), runs=len(runs), **config)
-    play, _events = games.play.start(game, 1)
-    for run in runs:
-        for role, bid in zip(game.roles(), run, strict=True):
-            play, _events = games.play.submit(play, role, {"bid": bid})
-    return play
+    return kit.played(game, *({"bid": bid} for run in runs for bid in run))
 
 
 class TestResult:
