@@ -70,7 +70,7 @@ def test_labels_may_contain_any_text():
         ("-ANTON1", "formula"),
         ("@ANTON1", "formula"),
         ("＝ANTON1", "formula"),
-        ("ANTON-01,=1+1", "label must not start like a spreadsheet formula"),
+        ("ANTON-01,=1+1", "label must not start like"),
         ("ANTON-01," + "x" * 121, "at most 120"),
         ('ANTON-01,"two\nlines"', "single line"),
         ("ANTON-01,a\x07", "single line"),
@@ -132,9 +132,8 @@ class TestTaking:
         LabCode.objects.create(study="splitting", code="Berta-02")
         with pytest.raises(BadFile) as refused:
             self.take()
-        assert [(problem.line, problem.reason) for problem in refused.value.problems] == [
-            (3, "The study already has this code.")
-        ]
+        (problem,) = refused.value.problems
+        assert problem.line == 3 and "already has this code" in problem.reason
         assert LabCode.objects.count() == 1
 
     def test_studies_may_share_codes(self):
@@ -203,7 +202,7 @@ class TestOnce:
         address = Client().post(LINK)["Location"]
         answer = getattr(Client(), method)(LINK)
         assert answer.status_code == 403
-        assert heading_of(answer) == "This link has already been used"
+        assert "already been used" in heading_of(answer)
         assert address not in answer.content.decode() and "tell the people who invited" in text_of(answer)
         assert Enrolment.objects.count() == 1
 

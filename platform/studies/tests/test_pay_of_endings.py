@@ -173,7 +173,7 @@ def check(case: Case) -> None:
     assert owed in expected(case)
     assert f"${sum(owed.values(), Decimal('0.00'))}" in page.split("Your pay")[1]
     if case.ending in ABSENT and not case.pays:
-        assert ("you had played half or more" if owed else "you had played less than half") in page
+        assert ("half or more" if owed else "less than half") in page
     pretends = reaching.REACH_STATE.get(State(case.ending)) in reaching.PRETENDED
     if not pretends:
         call_command("check_people", verbosity=0)
