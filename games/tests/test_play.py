@@ -346,18 +346,14 @@ def test_keys_of_a_move_identify_its_form():
 @pytest.mark.parametrize(
     ("config", "problem"),
     [
-        ({"playrs": 3}, "playrs"),
-        ({"players": 1}, "must be at least 2"),
-        ({"players": True}, "must be a whole number"),
-        ({"players": "3"}, "must be a whole number"),
-        ({"fraction": 1}, "must be less than 1"),
-        ({"upper": math.nan}, "must be a finite number"),
-        ({"upper": math.inf}, "must be a finite number"),
-        ({"upper": 10**400}, "too large"),
+        ({"playrs": 3}, "playrs"), ({"players": 1}, "must be at least 2"),
+        ({"players": True}, "must be a whole number"), ({"players": "3"}, "must be a whole number"),
+        ({"fraction": 1}, "must be less than 1"), ({"upper": math.nan}, "must be a finite number"),
+        ({"upper": math.inf}, "must be a finite number"), ({"upper": 10**400}, "too large"),
         ({"show_history": 1}, "must be true or false"),
     ],
     ids=str,
-)
+)  # fmt: skip
 def test_invalid_configuration_error_names_key_and_problem(config, problem):
     with pytest.raises(BadConfig, match="guessing") as error:
         configure(Guessing, config)

@@ -35,17 +35,11 @@ class TestEquilibriumShare:
     @pytest.mark.parametrize(
         ("own_factor", "other_factor", "rounds_left", "share"),
         [
-            (0.9, 0.9, None, 1 / 1.9),
-            (1.0, 1.0, None, 0.5),
-            (0.9, 1.0, None, 0.0),
-            (1.0, 0.9, None, 1.0),
-            (0.5, 0.5, 1, 1.0),
-            (0.9, 0.8, 2, 0.2),
-            (0.9, 0.8, 3, 1 - 0.8 * (1 - 0.9)),
-            (1.0, 1.0, 2, 0.0),
+            (0.9, 0.9, None, 1 / 1.9), (1.0, 1.0, None, 0.5), (0.9, 1.0, None, 0.0), (1.0, 0.9, None, 1.0),
+            (0.5, 0.5, 1, 1.0), (0.9, 0.8, 2, 0.2), (0.9, 0.8, 3, 1 - 0.8 * (1 - 0.9)), (1.0, 1.0, 2, 0.0),
             (1.0, 1.0, 3, 1.0),
         ],
-    )
+    )  # fmt: skip
     def test_known_values(self, own_factor, other_factor, rounds_left, share):
         assert proposer_share(own_factor, other_factor, rounds_left) == pytest.approx(share)
 

@@ -60,14 +60,9 @@ class TestResult:
         play = play_out(game, [{"alice_gain": 1.0, "bob_gain": 9999.0}, {"decision": "reject"}] * rounds)
         assert play.payoffs() == {"alice": 0, "bob": 0}
         assert play.metrics() == {
-            "agreement": False,
-            "rounds_played": rounds,
-            "alice_share": None,
-            "efficiency": 0,
-            "fairness": 1,
-            "alice_self_gain": 0,
-            "bob_self_gain": 0,
-        }
+            "agreement": False, "rounds_played": rounds, "alice_share": None, "efficiency": 0, "fairness": 1,
+            "alice_self_gain": 0, "bob_self_gain": 0,
+        }  # fmt: skip
 
     def test_no_discount_in_the_first_round(self):
         play = agreement_in_round(bargaining(delta_alice=0.5, delta_bob=0.5), 1, 7000)
@@ -154,14 +149,9 @@ class TestConfig:
 
     def test_defaults_are_the_baselines_of_the_analysis(self):
         assert bargaining().config.model_dump() == {
-            "money": 10_000,
-            "delta_alice": 0.9,
-            "delta_bob": 0.9,
-            "rounds": 12,
-            "complete_information": True,
-            "messages_allowed": True,
-            "cap": 99,
-        }
+            "money": 10_000, "delta_alice": 0.9, "delta_bob": 0.9, "rounds": 12, "complete_information": True,
+            "messages_allowed": True, "cap": 99,
+        }  # fmt: skip
 
 
 @given(payoff=st.floats(-1e6, 1e6))

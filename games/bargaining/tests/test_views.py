@@ -38,13 +38,9 @@ class TestSituation:
     def test_stakes_are_shown(self):
         situation = shown(blocks(play_after(offer(6000), REJECT, delta_bob=0.8), "bob")["situation"])
         assert situation == {
-            "round": "2 of 12",
-            "money": "$10,000",
-            "stake_now": "$8,000",
-            "loss": "20%",
-            "other_loss": "10%",
+            "round": "2 of 12", "money": "$10,000", "stake_now": "$8,000", "loss": "20%", "other_loss": "10%",
             "other_stake_now": "$9,000",
-        }
+        }  # fmt: skip
 
     @pytest.mark.parametrize(
         ("config", "is_shown"),

@@ -166,14 +166,10 @@ class TestHaggler:
     @pytest.mark.parametrize(
         ("prices", "answer"),
         [
-            ([5_000], ACCEPT),
-            ([5_001], REJECT),
-            ([99_000, 1, 6_000], ACCEPT),
-            ([99_000, 1, 6_001], REJECT),
-            ([99_000, 1] * 5 + [10_000], ACCEPT),
-            ([99_000, 1] * 5 + [10_001], REJECT),
+            ([5_000], ACCEPT), ([5_001], REJECT), ([99_000, 1, 6_000], ACCEPT), ([99_000, 1, 6_001], REJECT),
+            ([99_000, 1] * 5 + [10_000], ACCEPT), ([99_000, 1] * 5 + [10_001], REJECT),
         ],
-    )
+    )  # fmt: skip
     def test_accepts_its_next_price(self, prices, answer):
         assert scripted_move(negotiation(rounds=None), "haggler", *prices) == answer
 

@@ -72,15 +72,10 @@ class TestTrade:
     @pytest.mark.parametrize(
         ("seller_factor", "buyer_factor", "price", "efficiency"),
         [
-            (0.8, 1.2, 8_000, 1),
-            (0.8, 1.2, 12_000, 1),
-            (0.8, 1.2, 7_999.99, 0),
-            (0.8, 1.2, 12_000.01, 0),
-            (1.2, 0.8, 10_000, 0),
-            (1, 1, 10_000, 1),
-            (1, 1, 10_000.01, 0),
+            (0.8, 1.2, 8_000, 1), (0.8, 1.2, 12_000, 1), (0.8, 1.2, 7_999.99, 0), (0.8, 1.2, 12_000.01, 0),
+            (1.2, 0.8, 10_000, 0), (1, 1, 10_000, 1), (1, 1, 10_000.01, 0),
         ],
-    )
+    )  # fmt: skip
     def test_trade_between_both_values_is_efficient(self, seller_factor, buyer_factor, price, efficiency):
         game = negotiation(seller_factor=seller_factor, buyer_factor=buyer_factor)
         assert trade_in_round(game, 1, price).metrics()["efficiency"] == efficiency
@@ -199,15 +194,9 @@ class TestConfig:
 
     def test_defaults(self):
         assert list(negotiation().config.model_dump().items()) == [
-            ("scale", 10_000),
-            ("seller_factor", 1),
-            ("buyer_factor", 1),
-            ("rounds", 10),
-            ("complete_information", True),
-            ("messages_allowed", True),
-            ("outside_option", True),
-            ("cap", 99),
-        ]
+            ("scale", 10_000), ("seller_factor", 1), ("buyer_factor", 1), ("rounds", 10),
+            ("complete_information", True), ("messages_allowed", True), ("outside_option", True), ("cap", 99),
+        ]  # fmt: skip
 
 
 @given(

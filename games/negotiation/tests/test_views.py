@@ -55,13 +55,9 @@ class TestOffer:
     def test_responder_sees_price_gains_answers_and_message(self):
         offer_block = blocks(play_after(offer(11_000, "Take <b>it</b>")), "bob")["offer"]
         assert {fact.key: fact.value for fact in offer_block.facts} == {
-            "price": 11_000,
-            "your_gain": 1_000,
-            "other_gain": 3_000,
-            "last": False,
-            "leaving": 0,
+            "price": 11_000, "your_gain": 1_000, "other_gain": 3_000, "last": False, "leaving": 0,
             "message": Said("Alice", "Take <b>it</b>"),
-        }
+        }  # fmt: skip
         assert shown(offer_block)["your_gain"] == "you would earn $1,000"
         assert shown(offer_block)["last"] == "you name the next price"
 
@@ -214,14 +210,10 @@ class TestInstructions:
 @pytest.mark.parametrize(
     ("amount", "text"),
     [
-        (12_000, "$12,000"),
-        (12_000.5, "$12,000.50"),
-        (-0.004, "-$0.004"),
-        (0.1 + 0.2 - 0.3, "$0"),
-        (-0.0, "$0"),
+        (12_000, "$12,000"), (12_000.5, "$12,000.50"), (-0.004, "-$0.004"), (0.1 + 0.2 - 0.3, "$0"), (-0.0, "$0"),
         (2e20, "$2e+20"),
     ],
-)
+)  # fmt: skip
 def test_amounts_are_readable_for_any_size(amount, text):
     assert dollars(amount) == text
 

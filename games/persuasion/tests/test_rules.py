@@ -90,16 +90,10 @@ def test_metric_with_denominator_zero_is_empty():
 @pytest.mark.parametrize(
     ("role", "payoff", "share"),
     [
-        ("alice", 0, 0),
-        ("alice", 20 * 100, 1),
-        ("alice", 5 * 100, 0.25),
-        ("bob", 0, 0.5),
-        ("bob", 20 * 100 * 0.5 * 0.25, 1),
-        ("bob", -20 * 100 * 0.5 * 0.25, 0),
-        ("bob", -1e9, 0),
-        ("bob", 125, 0.75),
+        ("alice", 0, 0), ("alice", 20 * 100, 1), ("alice", 5 * 100, 0.25), ("bob", 0, 0.5),
+        ("bob", 20 * 100 * 0.5 * 0.25, 1), ("bob", -20 * 100 * 0.5 * 0.25, 0), ("bob", -1e9, 0), ("bob", 125, 0.75),
     ],
-)
+)  # fmt: skip
 def test_bonus_share(role, payoff, share):
     assert new_play(price=100).game.bonus_share(role, payoff) == pytest.approx(share)
 
@@ -195,19 +189,13 @@ def test_purchase_is_yes_or_no(decision):
 @pytest.mark.parametrize(
     ("config", "key"),
     [
-        ({"price": 0}, "price"),
-        ({"prior": 1.1}, "prior"),
-        ({"high_value": 1}, "high_value"),
-        ({"low_value": 1}, "low_value"),
-        ({"low_value": -0.1}, "low_value"),
-        ({"rounds": 0}, "rounds"),
-        ({"message_type": "song"}, "message_type"),
-        ({"buyer_type": "robot"}, "buyer_type"),
-        ({"reveal_quality": "never"}, "reveal_quality"),
-        ({"qualities": ["high"]}, "qualities"),
+        ({"price": 0}, "price"), ({"prior": 1.1}, "prior"), ({"high_value": 1}, "high_value"),
+        ({"low_value": 1}, "low_value"), ({"low_value": -0.1}, "low_value"), ({"rounds": 0}, "rounds"),
+        ({"message_type": "song"}, "message_type"), ({"buyer_type": "robot"}, "buyer_type"),
+        ({"reveal_quality": "never"}, "reveal_quality"), ({"qualities": ["high"]}, "qualities"),
         ({"qualities": ["middling"] * 20}, "qualities"),
     ],
-)
+)  # fmt: skip
 def test_invalid_configuration_is_refused_with_its_key(config, key):
     with pytest.raises(BadConfig, match=key):
         new_play(**config)

@@ -160,14 +160,10 @@ class TestScripts:
     @pytest.mark.parametrize(
         ("script", "bid"),
         [
-            ("truthful", 90),
-            ("rational", 90),
-            ("shade", 60),
-            ("overbidder", 100),
-            ("underbidder", 72),
+            ("truthful", 90), ("rational", 90), ("shade", 60), ("overbidder", 100), ("underbidder", 72),
             ("no_answer", None),
         ],
-    )
+    )  # fmt: skip
     def test_bids_of_scripts(self, script, bid):
         game = auction(players=3, assets=100, values=[90, 65, 20])
         assert games.play.script_move(games.play.start(game, 1)[0], "p1", script) == {"bid": bid}

@@ -113,18 +113,12 @@ def test_published_stopping_is_never_played_by_people():
 @pytest.mark.parametrize(
     "move",
     [
-        {"percentages": {"A0": 60, "A1": 60}},
-        {"percentages": {"A0": 100}},
-        {"percentages": {"A0": 50.5, "A1": 49.5}},
-        {"percentages": {"A0": True, "A1": 99}},
-        {"percentages": {"A0": 50, "A1": 50, "A2": 0}},
-        {"action": "A0", "percentages": {"A0": 50, "A1": 50}},
-        {"action": "A7"},
-        {"action": "delegate"},
-        {"sign": True},
-        {},
+        {"percentages": {"A0": 60, "A1": 60}}, {"percentages": {"A0": 100}}, {"percentages": {"A0": 50.5, "A1": 49.5}},
+        {"percentages": {"A0": True, "A1": 99}}, {"percentages": {"A0": 50, "A1": 50, "A2": 0}},
+        {"action": "A0", "percentages": {"A0": 50, "A1": 50}}, {"action": "A7"}, {"action": "delegate"},
+        {"sign": True}, {},
     ],
-)
+)  # fmt: skip
 def test_invalid_move_is_refused(move):
     play, _events = start(dilemma(), 1)
     with pytest.raises(Refused):

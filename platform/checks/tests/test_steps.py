@@ -18,12 +18,8 @@ from tests.visitors import Visitor, heading_of, text_of
 pytestmark = pytest.mark.django_db
 
 GAME = {
-    "game": "bargaining",
-    "config": {"money": 100, "delta_alice": 0.9},
-    "role": "alice",
-    "texts": {},
-    "stage": "talk",
-}
+    "game": "bargaining", "config": {"money": 100, "delta_alice": 0.9}, "role": "alice", "texts": {}, "stage": "talk",
+}  # fmt: skip
 OWN = [
     {"text": "Who moves first?", "options": ["Alice", "Bob"], "answer": "Alice", "explanation": "Alice **begins**."},
     {"text": "How often?", "options": ["once", "twice"], "answer": "twice"},

@@ -68,18 +68,11 @@ def test_a_plan_without_faults_keeps_its_hypotheses_with_every_default() -> None
     assert check(STUDY).faults == []
     assert canonical(STUDY)["analysis"]["hypotheses"] == [
         {
-            "name": "framing",
-            "claim": "Taking lowers efficiency.",
-            "outcome": "talk.efficiency",
-            "contrast": WORDING,
-            "estimand": "both",
-            "model": "auto",
-            "adjust": ["before.age"],
-            "exclude": ["before.age < 18"],
-            "role": "primary",
-            "family": "main",
+            "name": "framing", "claim": "Taking lowers efficiency.", "outcome": "talk.efficiency", "contrast": WORDING,
+            "estimand": "both", "model": "auto", "adjust": ["before.age"], "exclude": ["before.age < 18"],
+            "role": "primary", "family": "main",
         }
-    ]
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize(

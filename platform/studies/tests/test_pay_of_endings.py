@@ -30,21 +30,12 @@ KEPT = (5000, 4000, 3000)
 """What the participant keeps in each match of a session."""
 
 BY_DEFAULT = {
-    "completed": "base and bonus",
-    "failed_quiz": "base",
-    "opponent_failed": "base and average",
-    "our_outage": "base and average",
-    "partner_left": "base and average",
-    "no_partner": "base",
-    "replaced": "base after half",
-    "timed_out": "base after half",
-    "dropped_out": "base after half",
-    "screened_out": "nothing",
-    "failed_code_word": "nothing",
-    "failed_comprehension": "nothing",
-    "withdrew": "nothing",
+    "completed": "base and bonus", "failed_quiz": "base", "opponent_failed": "base and average",
+    "our_outage": "base and average", "partner_left": "base and average", "no_partner": "base",
+    "replaced": "base after half", "timed_out": "base after half", "dropped_out": "base after half",
+    "screened_out": "nothing", "failed_code_word": "nothing", "failed_comprehension": "nothing", "withdrew": "nothing",
     "returned": "nothing",
-}
+}  # fmt: skip
 """The specification: what each ending pays."""
 FINISHED = ("completed", "failed_quiz")
 ABSENT = ("replaced", "timed_out", "dropped_out")

@@ -68,15 +68,9 @@ def test_the_buyer_gains_from_purchases():
     outcome = played("persuasion", table, {"total_rounds": 4})
     assert outcome.payoffs == {"alice": pytest.approx(200), "bob": pytest.approx(25 - 100)}
     assert outcome.metrics == {
-        "high_quality_rounds": 2,
-        "sold": 2,
-        "sold_high": 1,
-        "sold_low": 1,
-        "efficiency": 0.5,
-        "fairness": 0.5,
-        "alice_self_gain": pytest.approx(0.5),
-        "bob_self_gain": pytest.approx(-75 / 400),
-    }
+        "high_quality_rounds": 2, "sold": 2, "sold_high": 1, "sold_low": 1, "efficiency": 0.5, "fairness": 0.5,
+        "alice_self_gain": pytest.approx(0.5), "bob_self_gain": pytest.approx(-75 / 400),
+    }  # fmt: skip
 
 
 @needs_persuasion

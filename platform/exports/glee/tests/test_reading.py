@@ -24,13 +24,9 @@ BARGAINED = (
 def test_bargaining_is_read_with_our_keys_and_moves():
     game = read("bargaining")
     assert game.config == {
-        "money": 100,
-        "delta_alice": 0.9,
-        "delta_bob": 0.8,
-        "rounds": 12,
-        "complete_information": True,
+        "money": 100, "delta_alice": 0.9, "delta_bob": 0.8, "rounds": 12, "complete_information": True,
         "messages_allowed": True,
-    }
+    }  # fmt: skip
     assert game.moves == BARGAINED
     assert game.players == {"alice": "gpt-4o", "bob": "xai/grok-2-1212"}
 
@@ -38,13 +34,9 @@ def test_bargaining_is_read_with_our_keys_and_moves():
 def test_negotiation_is_read_with_factors_and_scale():
     game = read("negotiation")
     assert game.config == {
-        "scale": 100,
-        "seller_factor": 0.8,
-        "buyer_factor": 1.2,
-        "rounds": 10,
-        "complete_information": True,
+        "scale": 100, "seller_factor": 0.8, "buyer_factor": 1.2, "rounds": 10, "complete_information": True,
         "messages_allowed": False,
-    }
+    }  # fmt: skip
     assert game.moves == (
         ("alice", {"price": 110.0}),
         ("bob", {"decision": "reject"}),
@@ -62,16 +54,9 @@ def test_a_deal_with_jhon_counts_as_walking_away(decision):
 def test_persuasion_is_read_with_the_drawn_qualities():
     game = read("persuasion")
     assert game.config == {
-        "price": 100,
-        "prior": 0.5,
-        "high_value": 1.25,
-        "low_value": 0,
-        "rounds": 2,
-        "complete_information": True,
-        "message_type": "text",
-        "buyer_type": "long_living",
-        "qualities": ["high", "low"],
-    }
+        "price": 100, "prior": 0.5, "high_value": 1.25, "low_value": 0, "rounds": 2, "complete_information": True,
+        "message_type": "text", "buyer_type": "long_living", "qualities": ["high", "low"],
+    }  # fmt: skip
     assert game.moves == (
         ("alice", {"message": "It is good"}),
         ("bob", {"decision": "yes"}),
