@@ -422,17 +422,13 @@ TESTED = {"back": "https://otree.example/lab", "rounds": 1, "cells": [], "roles"
 @pytest.mark.parametrize(
     ("claims", "problem"),
     [
-        ({}, None),
-        ({"back": "https://otree.example/lab/"}, None),
+        ({}, None), ({"back": "https://otree.example/lab/"}, None),
         ({"cells": [1, 2], "roles": ["bob", "alice"]}, None),
         ({"back": "http://127.0.0.1:8001"}, "OTREE_URL is http://127.0.0.1:8001"),
-        ({"currency": "EUR"}, "pays in USD"),
-        ({"cells": [9]}, "no cell 9"),
-        ({"roles": ["carol"]}, "role “carol”"),
-        ({"roles": ["bob"], "cells": [1]}, "role “bob”"),
-        ({"rounds": 2}, "raise “sessions per participant” to 2"),
+        ({"currency": "EUR"}, "pays in USD"), ({"cells": [9]}, "no cell 9"), ({"roles": ["carol"]}, "role “carol”"),
+        ({"roles": ["bob"], "cells": [1]}, "role “bob”"), ({"rounds": 2}, "raise “sessions per participant” to 2"),
     ],
-)
+)  # fmt: skip
 def test_a_session_that_could_not_work_is_refused_with_the_reason(study, claims, problem):
     problems = call_api("connection", **{**TESTED, **claims}).json()["problems"]
     assert (problems == []) if problem is None else (len(problems) == 1 and problem in problems[0])
