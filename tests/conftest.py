@@ -16,15 +16,9 @@ from config.supervisor import Stack
 from conftest import DATABASES, KIND
 
 CHROMIUM_ARGUMENTS = [
-    "--headless",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
+    "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
+    "--disable-background-networking", "--disable-component-update", "--disable-sync",
+]  # fmt: skip
 PATIENCE = 15_000
 """Milliseconds that a browser waits for an element to appear."""
 expect.set_options(timeout=PATIENCE)

@@ -242,14 +242,9 @@ class PhoneUser(Participant):
 
 PROGRAMS = (FormFillingAgent, EvenTypingAgent, ScriptingAgent, TrapFillingAgent)
 PEOPLE = (
-    TypingPerson,
-    PastingPerson,
-    SkimmingPerson,
-    DictatingPerson,
-    ScreenReaderUser,
-    DictatingScreenReaderUser,
+    TypingPerson, PastingPerson, SkimmingPerson, DictatingPerson, ScreenReaderUser, DictatingScreenReaderUser,
     PhoneUser,
-)
+)  # fmt: skip
 
 
 @pytest.fixture(scope="module")

@@ -17,13 +17,9 @@ pytestmark = pytest.mark.services
 
 EXAMPLES = [block.code for block in executed_blocks(ROOT / "docs" / "api.md")]
 STUDY = {
-    "title": "Examples",
-    "slug": "api-examples",
-    "game": "bargaining",
-    "roles": ["alice"],
-    "agents": "script:fair",
+    "title": "Examples", "slug": "api-examples", "game": "bargaining", "roles": ["alice"], "agents": "script:fair",
     "via": "open",
-}
+}  # fmt: skip
 
 
 def run(example: str, environment: dict[str, str], folder: Path) -> str:

@@ -18,14 +18,9 @@ PATIENCE = 240.0
 def test_quotas_hold_and_released_places_are_refilled(stack, quota: int):
     slug, places, arriving, late = f"rush-{quota}", 4 * quota, 6 * quota, quota
     study = {
-        "slug": slug,
-        "title": "Rush",
-        "grid": {"rounds": [1, 12]},
-        "roles": ["alice", "bob"],
-        "quota": quota,
-        "via": "mturk",
-        "agents": "script:fair",
-    }
+        "slug": slug, "title": "Rush", "grid": {"rounds": [1, 12]}, "roles": ["alice", "bob"], "quota": quota,
+        "via": "mturk", "agents": "script:fair",
+    }  # fmt: skip
     stack.launch_study(study)
 
     first_answers = asyncio.run(open_all_links(stack.url, slug, range(arriving)))

@@ -93,14 +93,9 @@ def test_each_json_line_is_a_complete_match(manage):
     assert (line["game"], line["seed"]) == ("bargaining", 7)
     assert line["agents"] == {"alice": "script:random", "bob": "script:fair"}
     assert line["config"] == {
-        "money": 100,
-        "delta_alice": 0.9,
-        "delta_bob": 0.9,
-        "rounds": None,
-        "complete_information": True,
-        "messages_allowed": True,
-        "cap": 99,
-    }
+        "money": 100, "delta_alice": 0.9, "delta_bob": 0.9, "rounds": None, "complete_information": True,
+        "messages_allowed": True, "cap": 99,
+    }  # fmt: skip
     assert [event["number"] for event in line["events"]] == list(range(1, len(line["events"]) + 1))
     assert line["events"][0]["kind"] == "start" and line["events"][-1]["kind"] == "end"
     assert {"kind", "role", "move"} < line["events"][1].keys()

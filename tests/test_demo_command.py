@@ -71,15 +71,11 @@ def test_sharing_without_a_network_is_refused(monkeypatch: pytest.MonkeyPatch):
 @pytest.mark.parametrize(
     ("circumstances", "opens"),
     [
-        ({}, True),
-        ({"terminal": False}, False),
-        ({"display": ""}, False),
-        ({"user": 0}, False),
-        ({"ci": "true"}, False),
-        ({"browser": webbrowser.GenericBrowser("lynx")}, False),
+        ({}, True), ({"terminal": False}, False), ({"display": ""}, False), ({"user": 0}, False),
+        ({"ci": "true"}, False), ({"browser": webbrowser.GenericBrowser("lynx")}, False),
     ],
     ids=["desktop", "no terminal", "no display", "root", "ci", "text browser"],
-)
+)  # fmt: skip
 def test_browser_opens_where_someone_sees_it(monkeypatch: pytest.MonkeyPatch, circumstances: dict, opens: bool):
     monkeypatch.setattr(sys.stdout, "isatty", lambda: circumstances.get("terminal", True), raising=False)
     monkeypatch.setattr(os, "geteuid", lambda: circumstances.get("user", 1000))

@@ -164,13 +164,9 @@ CASES: dict[str, tuple[dict[str, Any], PeriodAction]] = {
 
 
 LOOKED_AT = {
-    "procurement": "offers",
-    "scheduling": "situation",
-    "pricing": "products",
-    "task_allocation": "tasks",
-    "patience": "progress",
-    "duopoly": "situation",
-}
+    "procurement": "offers", "scheduling": "situation", "pricing": "products", "task_allocation": "tasks",
+    "patience": "progress", "duopoly": "situation",
+}  # fmt: skip
 """The part of each environment's page that is in sight on a phone when the question appears."""
 TRIED = {
     "procurement": ["plan:Offer_1", "!copy"],

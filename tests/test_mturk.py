@@ -29,20 +29,11 @@ STACKS = ("sqlite",)
 """Nothing here depends on the database; the ledger's own tests run on both."""
 SLOW_MACHINE = 60_000
 STATES = {
-    "ACOMPLETED1": State.COMPLETED,
-    "ACOMPLETED2": State.COMPLETED,
-    "ACOMPLETED3": State.COMPLETED,
-    "AFAILEDQUIZ": State.FAILED_QUIZ,
-    "AFAILEDWORD": State.FAILED_CODE_WORD,
-    "AWITHDREW": State.WITHDREW,
-    "ATIMEDOUT": State.TIMED_OUT,
-    "AOPPONENT": State.OPPONENT_FAILED,
-    "ADROPPEDOUT": State.DROPPED_OUT,
-    "APLAYING": State.PLAYING,
-    "AQUIZ": State.QUIZ,
-    "ACONSENTED": State.CONSENTED,
-    "AINSTRUCTED": State.INSTRUCTED,
-}
+    "ACOMPLETED1": State.COMPLETED, "ACOMPLETED2": State.COMPLETED, "ACOMPLETED3": State.COMPLETED,
+    "AFAILEDQUIZ": State.FAILED_QUIZ, "AFAILEDWORD": State.FAILED_CODE_WORD, "AWITHDREW": State.WITHDREW,
+    "ATIMEDOUT": State.TIMED_OUT, "AOPPONENT": State.OPPONENT_FAILED, "ADROPPEDOUT": State.DROPPED_OUT,
+    "APLAYING": State.PLAYING, "AQUIZ": State.QUIZ, "ACONSENTED": State.CONSENTED, "AINSTRUCTED": State.INSTRUCTED,
+}  # fmt: skip
 """Workers who take part without a browser, and the state that each reaches."""
 SECOND_VERSION_WORKERS = {"ASCREENEDOUT": State.SCREENED_OUT, "AWAITING": State.WAITING}
 """The same for workers who arrive after the study has been launched again."""

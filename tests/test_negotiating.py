@@ -20,14 +20,9 @@ VALUES = {"alice": 80.0, "bob": 150.0}
 def enter_game(stack, page: Page, role: str, slug: str, **settings) -> str:
     """Launch a study and go to the game in this role, against a haggler; return the study's short name."""
     defaults = {
-        "title": "Trading",
-        "game": "negotiation",
-        "amounts": "dollars",
-        "config": CONFIG,
-        "roles": [role],
-        "agents": "script:haggler",
-        "quiz": True,
-    }
+        "title": "Trading", "game": "negotiation", "amounts": "dollars", "config": CONFIG, "roles": [role],
+        "agents": "script:haggler", "quiz": True,
+    }  # fmt: skip
     stack.launch_study({"slug": slug, **defaults, **settings})
     walking.enter_game(stack, page, slug)
     return slug

@@ -25,13 +25,9 @@ pytestmark = pytest.mark.django_db
 FORMS = {Endpoint, User, OtreeServer, Account, Recruitment, Panel, Program, Recipient}
 """Models whose pages can be saved. Studies have an editor; collections, tokens and tasks never change."""
 NOTHING_TO_SAVE = {
-    "api.Token",
-    "studies.Study",
-    "collecting.Collection",
-    "piloting.Pilot",
-    "marketplaces.Offer",
+    "api.Token", "studies.Study", "collecting.Collection", "piloting.Pilot", "marketplaces.Offer",
     "marketplaces.Submission",
-}
+}  # fmt: skip
 """Models whose pages have actions but no fields."""
 
 

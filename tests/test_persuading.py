@@ -19,13 +19,9 @@ CONFIG = {"price": 100, "prior": 0.5, "high_value": 1.25, "rounds": 3, "qualitie
 def enter_game(stack, page: Page, role: str, slug: str, agent: str, **config) -> str:
     """Launch a study and go to the game in this role; return the study's short name."""
     defaults = {
-        "title": "Products",
-        "game": "persuasion",
-        "amounts": "dollars",
-        "roles": [role],
-        "agents": agent,
+        "title": "Products", "game": "persuasion", "amounts": "dollars", "roles": [role], "agents": agent,
         "quiz": True,
-    }
+    }  # fmt: skip
     stack.launch_study({"slug": slug, "config": {**CONFIG, **config}, **defaults})
     walking.enter_game(stack, page, slug)
     return slug

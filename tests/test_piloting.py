@@ -19,13 +19,8 @@ def test_pilot_continues_when_its_worker_is_killed(stack):
     stack.kill("collector")
     progress = wait_until(stack, number, lambda progress: progress["status"] != "running")
     assert progress == {
-        "status": "done",
-        "ended": PEOPLE,
-        "completed": PEOPLE,
-        "stuck": [],
-        "enrolments": PEOPLE,
-        "matches": PEOPLE,
-    }
+        "status": "done", "ended": PEOPLE, "completed": PEOPLE, "stuck": [], "enrolments": PEOPLE, "matches": PEOPLE,
+    }  # fmt: skip
 
 
 def wait_until(stack, pilot: int, condition) -> dict:

@@ -309,18 +309,10 @@ UNTESTED_URLS = {
 
 
 OTHER_URL_PARTS = {
-    "code": "SEEN22",
-    "cell": "1",
-    "game": "bargaining",
-    "edit": "1",
-    "preset": "glee-human-bargaining",
-    "uidb64": "MQ",
-    "token": "untrue",
-    "number": "1",
-    "side": "after",
-    "role": "alice",
+    "code": "SEEN22", "cell": "1", "game": "bargaining", "edit": "1", "preset": "glee-human-bargaining",
+    "uidb64": "MQ", "token": "untrue", "number": "1", "side": "after", "role": "alice",
     "name": "glee-human-bargaining",
-}
+}  # fmt: skip
 """Values of URL parts that do not identify a row."""
 
 

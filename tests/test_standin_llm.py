@@ -126,19 +126,11 @@ def test_delay_option_delays_the_answer():
 
 
 EXPECTED_ERRORS: dict[str, Any] = {
-    "slow": openai.APITimeoutError,
-    "hang": openai.APITimeoutError,
-    "drip": openai.APITimeoutError,
-    "rate-limit": openai.RateLimitError,
-    "error": openai.InternalServerError,
-    "overloaded": openai.InternalServerError,
-    "echo": openai.APIError,
-    "cut": openai.APIConnectionError,
-    "failing": openai.APIError,
-    "disconnect": openai.APIConnectionError,
-    "model": openai.NotFoundError,
-    "malformed": json.JSONDecodeError,
-}
+    "slow": openai.APITimeoutError, "hang": openai.APITimeoutError, "drip": openai.APITimeoutError,
+    "rate-limit": openai.RateLimitError, "error": openai.InternalServerError, "overloaded": openai.InternalServerError,
+    "echo": openai.APIError, "cut": openai.APIConnectionError, "failing": openai.APIError,
+    "disconnect": openai.APIConnectionError, "model": openai.NotFoundError, "malformed": json.JSONDecodeError,
+}  # fmt: skip
 """The SDK's exception for each kind of failure; all other kinds give an answer that is not a move."""
 LEGAL_MOVE = re.compile(r'\{"amount": [0-9.]+\}')
 

@@ -30,27 +30,17 @@ FAIR, STUBBORN = {"script": "fair"}, {"script": "haggler"}
 WORDS = {"give": "You may give some of it away.", "take": "You may take what you like."}
 RACE = {"players": 2, "runs": 2}
 TALK: dict[str, Any] = {
-    "stage": "game",
-    "name": "talk",
-    "game": "bargaining",
-    "config": {"rounds": 2},
-    "seats": {"alice": "person", "bob": "fair"},
-    "code_word": None,
-}
+    "stage": "game", "name": "talk", "game": "bargaining", "config": {"rounds": 2},
+    "seats": {"alice": "person", "bob": "fair"}, "code_word": None,
+}  # fmt: skip
 
 
 def launched(journey: list[dict[str, Any]], **parts: Any) -> Study:
     """Launch a study with consent and this journey."""
     plan = {
-        "format": "parley-study",
-        "version": 1,
-        "title": "Treatments",
-        "agents": {"fair": FAIR, "stubborn": STUBBORN},
-        "journey": [{"stage": "consent"}, *journey],
-        "entry": {"via": "mturk"},
-        "cells": {"quota": 50},
-        **parts,
-    }
+        "format": "parley-study", "version": 1, "title": "Treatments", "agents": {"fair": FAIR, "stubborn": STUBBORN},
+        "journey": [{"stage": "consent"}, *journey], "entry": {"via": "mturk"}, "cells": {"quota": 50}, **parts,
+    }  # fmt: skip
     return kit.launched("treatments", plan=plan)
 
 

@@ -5,18 +5,25 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from games.examples import Examples
+from games.examples import Examples, Pair
 from games.interface import Role
-from games.persuasion.roles import BUYER
+from games.persuasion.roles import BUYER, SELLER
 
 
 def reveals(game: Any, before: Any, moves: Mapping[Role, Any], after: Any, role: Role) -> bool:
-    """Return whether a step reveals the quality: a purchase does, any decision if the quality is always revealed."""
+    """Return whether a step reveals a quality.
+
+    The seller then sees the next product. The buyer's purchase reveals it, any decision if it is always revealed.
+    """
     decision = getattr(moves.get(BUYER), "decision", None)
     if role != BUYER or decision is None:
-        return False
+        return decision is not None
     always_shown = game.config.reveal_quality == "always" and game.remembers(role)
     return decision == "yes" or bool(always_shown)
+
+
+def of_qualities(*qualities: str) -> dict[str, Any]:
+    return {"rounds": 4, "reveal_quality": "if_bought", "qualities": list(qualities)}
 
 
 EXAMPLES = Examples(
@@ -35,4 +42,8 @@ EXAMPLES = Examples(
     ),
     alternatives={"high_value": (1.2, 2, 4), "low_value": (0, 0.1, 0.5)},
     reveals=reveals,
+    pairs=(
+        Pair(BUYER, of_qualities(*["high"] * 4), of_qualities(*["low"] * 4)),
+        Pair(SELLER, of_qualities("low", "high", "high", "low"), of_qualities("low", "low", "low", "high")),
+    ),
 )

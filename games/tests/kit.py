@@ -28,6 +28,15 @@ def finished(game: Game[Any, Any], *scripts: str, seed: int = 1) -> Play:
     return play
 
 
+def payoff_after(play: Play, role: Role, move: MoveData | None = None) -> float | None:
+    """Return the role's payoff if it makes `move` (None: the equilibrium's) and all other moves are in equilibrium."""
+    while not play.over:
+        mover = play.waiting_for()[0]
+        play, _events = submit(play, mover, move or script_move(play, mover, "equilibrium"))
+        move = None
+    return play.payoffs()[role]
+
+
 def blocks(play: Play, role: Role) -> dict[str, Block]:
     """Return the role's view, by key."""
     return {block.key: block for block in play.view(role)}

@@ -35,9 +35,7 @@ def test_empty_grid_is_the_default_configuration():
         ({"colour": ["red"]}, "no parameter “colour”"),
         ({"delta_bob": [0.9, 1.5]}, "“delta_bob” cannot be 1.5"),
         ({"rounds": [1, "many"]}, '“rounds” cannot be "many"'),
-        ({"rounds": []}, "at least one value for “rounds”"),
-        ({"rounds": 3}, "at least one value for “rounds”"),
-        ({"rounds": "12"}, "at least one value for “rounds”"),
+        *(({"rounds": values}, "at least one.*“rounds”") for values in ([], 3, "12")),
         ({"rounds": [3, 3]}, "a value of “rounds” twice"),
         ({"delta_bob": [i / 1000 for i in range(1, 1001)], "money": list(range(1, 102))}, "101000 configurations"),
     ],
@@ -50,7 +48,7 @@ def test_invalid_grid_is_refused_with_its_error(grid, error):
 def test_incompatible_values_are_refused_as_a_combination():
     configurations = expand(get("persuasion"), {"rounds": [1, 2]}, {"qualities": ["high", "low"]})
     assert [config["rounds"] for config in configurations] == [1, 2]
-    with pytest.raises(BadConfig, match=r"combination cannot be played.*2 for 3 rounds"):
+    with pytest.raises(BadConfig, match=r"combination.*2 for 3 rounds"):
         expand(get("persuasion"), {"rounds": [2, 3]}, {"qualities": ["high", "low"]})
 
 
@@ -74,7 +72,7 @@ def _hashable(config):
 
 
 def test_unknown_table_error_lists_existing_tables():
-    with pytest.raises(BadConfig, match="no table “moon”; it has: glee"):
+    with pytest.raises(BadConfig, match=r"“moon”.*glee"):
         table("bargaining", "moon")
 
 

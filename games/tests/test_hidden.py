@@ -39,14 +39,15 @@ def test_no_buyer_sees_an_unrevealed_quality(part):
 @pytest.mark.parametrize(
     ("key", "of_the_other"),
     [
-        ("bargaining", {"alice": "delta_bob", "bob": "delta_alice"}),
-        ("negotiation", {"alice": "buyer_factor", "bob": "seller_factor"}),
+        ("bargaining", {"alice": {"delta_bob"}, "bob": {"delta_alice"}}),
+        ("negotiation", {"alice": {"buyer_factor"}, "bob": {"seller_factor"}}),
+        ("persuasion", {"alice": {"high_value", "low_value"}, "bob": set()}),
     ],
 )
 def test_the_others_value_is_secret_only_under_incomplete_information(key, of_the_other):
     known, hidden = (configure(registry.get(key), {"complete_information": complete}) for complete in (True, False))
-    for role, value in of_the_other.items():
-        assert (known.secrets(role), hidden.secrets(role)) == ({"cap"}, {"cap", value})
+    for role, values in of_the_other.items():
+        assert (known.secrets(role), hidden.secrets(role)) == ({"cap"}, {"cap", *values})
 
 
 def test_comparison_can_fail():

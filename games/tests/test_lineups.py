@@ -63,7 +63,7 @@ def test_each_fills_all_seats_with_one_agent():
 def test_together_seats_every_agent_once():
     rule = Lineups(rule="together", agents=("a", "b", "c"))
     assert everything(rule, numbered_roles(3)) == [("a", "b", "c")]
-    with pytest.raises(BadLineup, match="3 should play together, but there are 4 free seats"):
+    with pytest.raises(BadLineup, match=r"3 .*4 free seats"):
         rule.count(numbered_roles(4))
 
 
@@ -78,7 +78,7 @@ def test_population_seats_each_agent_in_every_position_once(types, positions):
 def test_rule_fills_only_the_seats_that_are_not_fixed():
     rule = Lineups(rule="each", agents=("m1", "m2"), fixed={"p2": "r", "p3": "r"})
     assert everything(rule, numbered_roles(3)) == [("m1", "r", "r"), ("m2", "r", "r")]
-    with pytest.raises(BadLineup, match="no seat “p3”; there are p1, p2"):
+    with pytest.raises(BadLineup, match=r"“p3”.*p1, p2"):
         rule.count(numbered_roles(2))
 
 
@@ -114,7 +114,7 @@ def test_listed_line_ups_name_every_seat():
     rule = Lineups(rule="listed", listed=({"p1": "a", "p2": "a"}, {"p2": "b", "p1": "a"}))
     assert everything(rule, numbered_roles(2)) == [("a", "a"), ("a", "b")]
     assert rule.labels() == ("a", "b")
-    with pytest.raises(BadLineup, match="Line-up 1: seat “p3” is missing or unknown"):
+    with pytest.raises(BadLineup, match="Line-up 1: seat “p3”"):
         rule.count(numbered_roles(3))
 
 
@@ -124,7 +124,7 @@ def test_listed_line_ups_name_every_seat():
         (Lineups(agents=("a", "a")), "listed only once"),
         (Lineups(), "at least one is needed"),
         (Lineups(rule="listed"), "at least one is needed"),
-        (Lineups(rule="population", agents=("a", "b")), "3 seats cannot be divided equally among 2"),
+        (Lineups(rule="population", agents=("a", "b")), "3 seats.*among 2"),
     ],
 )
 def test_unfit_rule_is_refused_with_its_reason(rule, error):

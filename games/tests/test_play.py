@@ -227,16 +227,12 @@ def test_move_must_be_an_object(move):
 @pytest.mark.parametrize(
     ("move", "reason", "field"),
     [
-        ({}, "Your number (answer) is required.", "answer"),
-        ({"answer": 5, "more": 1}, "“more” is unknown.", "more"),
-        ({"answer": "5"}, "Your number (answer) must be a number.", "answer"),
-        ({"answer": None}, "Your number (answer) must be a number.", "answer"),
-        ({"answer": True}, "Your number (answer) must be a number.", "answer"),
-        ({"answer": math.nan}, "Your number (answer) must be a finite number.", "answer"),
-        ({"answer": math.inf}, "Your number (answer) must be a finite number.", "answer"),
-        ({"answer": -1}, "Your number (answer) must be at least 0.", "answer"),
-        ({"answer": [5]}, "Your number (answer) must be a number.", "answer"),
-        ({"answer": 101}, "At most 100.", None),
+        ({}, "is required", "answer"),
+        ({"answer": 5, "more": 1}, "is unknown", "more"),
+        *(({"answer": value}, "must be a number", "answer") for value in ("5", None, True, [5])),
+        *(({"answer": value}, "must be a finite number", "answer") for value in (math.nan, math.inf)),
+        ({"answer": -1}, "must be at least 0", "answer"),
+        ({"answer": 101}, "At most 100", None),
     ],
     ids=lambda value: repr(value) if isinstance(value, dict) else "",
 )
@@ -244,9 +240,11 @@ def test_refusal_names_the_field_and_the_reason(move, reason, field):
     play, _events = start(guessing(), 1)
     with pytest.raises(Refused) as refusal:
         submit(play, "player_1", move)
-    assert (str(refusal.value), refusal.value.field) == (reason, field)
-    on_page = reason.replace("Your number (answer)", "“Your number”")
-    assert refusal.value.plain in (on_page, f"{on_page.removesuffix('.')}, for example 12.5.")
+    name, on_page = {"answer": ("Your number (answer) ", "“Your number” "), "more": ("“more” ",) * 2, None: ("", "")}[
+        field
+    ]
+    assert (str(refusal.value), refusal.value.field) == (f"{name}{reason}.", field)
+    assert refusal.value.plain in (f"{on_page}{reason}.", f"{on_page}{reason}, for example 12.5.")
 
 
 def test_page_refusal_uses_the_label_and_gives_an_example():
@@ -254,29 +252,25 @@ def test_page_refusal_uses_the_label_and_gives_an_example():
     play, _events = start(game, 1)
     with pytest.raises(Refused) as refusal:
         submit(play, "alice", {"alice_gain": "half", "bob_gain": 5000})
-    assert str(refusal.value) == "Alice gets (alice_gain) must be a number."
-    assert refusal.value.plain == "“You get” must be a number, for example 12.5."
+    assert str(refusal.value).startswith("Alice gets (alice_gain) ")
+    assert refusal.value.plain.startswith("“You get” ") and "12.5" in refusal.value.plain
 
 
 @pytest.mark.parametrize(
     ("move", "reason"),
     [
-        ({"amount": 1.5}, "Amount must be a whole number."),
-        ({"amount": 2.0}, "Amount must be a whole number."),
-        ({"amount": False}, "Amount must be a whole number."),
-        ({"note": "x" * 201}, "Note is too long: at most 200 characters are allowed."),
-        ({"note": "a\x00b"}, "Note contains a character that cannot be stored."),
-        ({"note": "\ud800"}, "The move could not be read."),
-        ({"amount": {"a": 1}}, "Amount must be a whole number."),
-        ({"amount": 10**400}, "The move could not be read."),
+        *(({"amount": value}, "Amount.*whole number") for value in (1.5, 2.0, False, {"a": 1})),
+        ({"note": "x" * 201}, "Note.*at most 200"),
+        ({"note": "a\x00b"}, "Note.*a character"),
+        ({"note": "\ud800"}, "could not be read"),
+        ({"amount": 10**400}, "could not be read"),
     ],
     ids=lambda value: "",
 )
 def test_whole_numbers_and_texts_are_checked(move, reason):
     play, _events = start(configure(Well, {}), 1)
-    with pytest.raises(Refused) as refusal:
+    with pytest.raises(Refused, match=reason):
         submit(play, "keeper", move)
-    assert str(refusal.value) == reason
 
 
 def test_second_move_and_unknown_role_are_refused():
@@ -325,7 +319,7 @@ def test_messages_are_stored_unchanged(text):
 def test_message_has_a_maximum_length():
     play, _events = start(auction(), 1)
     submit(play, "a", {"stay": "stay", "message": "x" * 2000})
-    with pytest.raises(Refused, match="Message is too long: at most 2000 characters"):
+    with pytest.raises(Refused, match=r"Message.*at most 2000"):
         submit(play, "a", {"stay": "stay", "message": "x" * 2001})
 
 
@@ -352,23 +346,19 @@ def test_keys_of_a_move_identify_its_form():
 @pytest.mark.parametrize(
     ("config", "problem"),
     [
-        ({"playrs": 3}, "playrs"),
-        ({"players": 1}, "must be at least 2"),
-        ({"players": True}, "must be a whole number"),
-        ({"players": "3"}, "must be a whole number"),
-        ({"fraction": 1}, "must be less than 1"),
-        ({"upper": math.nan}, "must be a finite number"),
-        ({"upper": math.inf}, "must be a finite number"),
-        ({"upper": 10**400}, "a whole number is too large"),
+        ({"playrs": 3}, "playrs"), ({"players": 1}, "must be at least 2"),
+        ({"players": True}, "must be a whole number"), ({"players": "3"}, "must be a whole number"),
+        ({"fraction": 1}, "must be less than 1"), ({"upper": math.nan}, "must be a finite number"),
+        ({"upper": math.inf}, "must be a finite number"), ({"upper": 10**400}, "too large"),
         ({"show_history": 1}, "must be true or false"),
     ],
     ids=str,
-)
+)  # fmt: skip
 def test_invalid_configuration_error_names_key_and_problem(config, problem):
     with pytest.raises(BadConfig, match="guessing") as error:
         configure(Guessing, config)
     assert problem in str(error.value)
-    assert problem == "a whole number is too large" or next(iter(config)) in str(error.value)
+    assert problem == "too large" or next(iter(config)) in str(error.value)
     assert "\n" not in str(error.value)
 
 
@@ -413,7 +403,7 @@ def test_tools_answer_and_change_nothing():
 @pytest.mark.parametrize(
     ("name", "arguments", "reason"),
     [
-        ("dig", {}, "no tool “dig” now; there are get_yields, get_yield"),
+        ("dig", {}, "“dig”.*get_yields, get_yield"),
         ("get_yield", {}, "Period is required"),
         ("get_yield", {"period": 0}, "at least 1"),
         ("get_yield", {"period": True}, "whole number"),
@@ -471,7 +461,7 @@ def _with(log: list[Event], kind: str, **data: Any) -> list[Event]:
 def test_illegal_replayed_move_is_named_with_number_and_role():
     with pytest.raises(Refused) as refusal:
         replay_moves(guessing(), 1, [("player_1", {"answer": 1}), ("player_2", {"answer": -3})])
-    assert str(refusal.value) == "Move 2 by player_2: Your number (answer) must be at least 0."
+    assert str(refusal.value).startswith("Move 2 by player_2: Your number (answer) ")
 
 
 def test_restored_snapshot_of_a_sealed_turn_continues_identically():
@@ -563,7 +553,7 @@ def test_sealed_moves_do_not_affect_scripts():
 
 def test_unknown_script_error_lists_existing_scripts():
     play, _events = start(guessing(), 1)
-    with pytest.raises(UnknownGame, match="“clever”; use one of random, zero"):
+    with pytest.raises(UnknownGame, match=r"“clever”.*random, zero"):
         script_move(play, "player_1", "clever")
 
 

@@ -108,18 +108,17 @@ def test_short_form_keeps_the_message_unchanged():
 @pytest.mark.parametrize(
     ("short", "reason"),
     [
-        ({"your_gain": 10_000.01}, "You get (your_gain) must be at most 10,000."),
-        ({"your_gain": -1}, "You get (your_gain) must be at least 0."),
-        ({"your_gain": True}, "You get (your_gain) must be a number."),
-        ({}, "You get (your_gain) is required."),
-        ({"your_gain": 1, "bob_gain": 9999}, "“bob_gain” is unknown."),
+        ({"your_gain": 10_000.01}, r"\(your_gain\) .*at most 10,000"),
+        ({"your_gain": -1}, r"\(your_gain\) .*at least 0"),
+        ({"your_gain": True}, r"\(your_gain\) .*a number"),
+        ({}, r"\(your_gain\) is required"),
+        ({"your_gain": 1, "bob_gain": 9999}, "“bob_gain” is unknown"),
     ],
 )
 def test_invalid_short_form_is_refused_with_its_reason(short, reason):
     _play, form = opening()
-    with pytest.raises(Refused) as refusal:
+    with pytest.raises(Refused, match=reason):
         expand(form, short)
-    assert str(refusal.value) == reason
 
 
 def test_short_form_has_no_message_if_messages_are_off():

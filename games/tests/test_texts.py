@@ -45,7 +45,7 @@ def test_texts_can_print_branch_and_count(template: str, text: str) -> None:
         ("{% for i in [1] recursive %}{{ loop([1]) }}{% endfor %}", "may not be recursive"),
         ("{{ 'x' * 10**9 }}", "Numbers|works only with numbers"),
         ("{{ 9 ** 9 ** 9 }}", "Numbers|Exponents"),
-        ("{{ 1e15 * 10 }}", "Numbers in a text must not exceed"),
+        ("{{ 1e15 * 10 }}", "Numbers in a text"),
         ("{{ '%999999999d' % 1 }}", "works only with numbers"),
         ("{{ '{:>999999999}'.format(1) }}", "Only range"),
         ("{{ 'x'.ljust(10**9) }}", "Only range"),

@@ -36,24 +36,24 @@ def asked(key: str, config: dict, move: dict, before: tuple[dict, ...] = ()) -> 
 @pytest.mark.parametrize(
     ("key", "config", "move", "words"),
     [
-        ("procurement", PLAN, {"plan": {"both": 4}}, "The plan costs $40, $10 more than the budget of $30"),
+        ("procurement", PLAN, {"plan": {"both": 4}}, "costs $40, $10 more"),
         ("procurement", PLAN, {"plan": {"both": 1, "some": 1}}, "needs at least 3 units"),
         ("procurement", PLAN, {"plan": {}}, "buys nothing, so"),
         ("procurement", PLAN, {"plan": {"both": 0}}, "buys nothing, so"),
-        ("procurement", PLAN, {"plan": {"some": 3}}, "buys nothing of a category (B)"),
+        ("procurement", PLAN, {"plan": {"some": 3}}, "of a category (B)"),
         ("procurement", PLAN, {"plan": {"both": 3}}, ""),
         ("duopoly", {"alpha": 1}, {"price": 0.99}, "Each unit costs you 1:"),
         ("duopoly", {"alpha": 1}, {"price": 1.0}, ""),
-        ("sealed_auction", VALUES, {"bid": 501}, "If you win and the price is higher"),
+        ("sealed_auction", VALUES, {"bid": 501}, "and the price is higher"),
         ("sealed_auction", VALUES | {"price_rule": "first"}, {"bid": 510}, "you lose 10 units"),
         ("sealed_auction", VALUES, {"bid": 500}, ""),
         ("english_auction", VALUES, {"bid": 501}, "you lose 1 unit"),
         ("english_auction", VALUES, {"bid": None}, "can't bid again"),
         ("english_auction", VALUES, {"bid": 500}, ""),
         ("item_auction", LOT, {"bid": 230}, "expect to lose money"),
-        ("negotiation", {}, {"price": 9_000}, "If this price is accepted, you would lose $1,000."),
+        ("negotiation", {}, {"price": 9_000}, "you would lose $1,000"),
         ("negotiation", {}, {"price": 10_000}, ""),
-        ("bargaining", {"money": 100}, {"alice_gain": 0, "bob_gain": 100}, "This offer leaves $0 of $100 for you."),
+        ("bargaining", {"money": 100}, {"alice_gain": 0, "bob_gain": 100}, "$0 of $100 for you"),
         ("bargaining", {"money": 100}, {"alice_gain": 5, "bob_gain": 95}, ""),
         ("social_dilemma", {"mechanism": "repetition", "rounds": 2}, {"action": "A1"}, ""),
     ],
@@ -63,7 +63,7 @@ def test_moves_that_harm_their_maker_whatever_the_others_do_are_asked_about(key,
     assert bool(text) == bool(words)
 
 
-@pytest.mark.parametrize(("answer", "words"), [("accept", "If you accept, you would lose $2,000."), ("reject", "")])
+@pytest.mark.parametrize(("answer", "words"), [("accept", "you would lose $2,000"), ("reject", "")])
 def test_accepting_a_loss_is_asked_about(answer, words):
     text = asked("negotiation", {}, {"decision": answer}, before=({"price": 12_000},))
     assert words in text and bool(text) == bool(words)
@@ -74,9 +74,7 @@ def test_the_same_submission_is_asked_about_while_its_result_can_only_be_the_sam
     assert "exactly this in period 1" in asked("procurement", PLAN, {"plan": {"both": 2, "some": 0}}, (plan,))
     play, _events = start(configure(registry.get("scheduling"), {"periods": 3}), 3)
     schedule = script_move(play, "agent", "random")
-    assert asked("scheduling", {"periods": 3}, schedule, (schedule,)).startswith(
-        "You submitted exactly this in period 1"
-    )
+    assert "exactly this in period 1" in asked("scheduling", {"periods": 3}, schedule, (schedule,))
     assert not asked("scheduling", {"periods": 2}, schedule, (schedule,)), "the best known schedule counts at the end"
 
 

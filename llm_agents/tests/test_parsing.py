@@ -46,18 +46,13 @@ OFFER, BID, ANSWER, PLAN = (Form(model.__name__, model.__name__, model) for mode
 @pytest.mark.parametrize(
     "text",
     [
-        '{"price": 5}',
-        '  {"price": 5}\n',
-        '```json\n{"price": 5}\n```',
-        '```\n{"price": 5}\n```\nI hope that is fair.',
-        'My offer is {"price": 5}.',
-        'First I thought {"price": 3}, but then {"price": 5}',
-        'With {x} in mind: {"price": 5} {and so on',
-        '{"price": 5} and not {"price": ',
-        '<think>{"price": 1}</think>{\n  "price":\n 5\n}',
+        '{"price": 5}', '  {"price": 5}\n', '```json\n{"price": 5}\n```',
+        '```\n{"price": 5}\n```\nI hope that is fair.', 'My offer is {"price": 5}.',
+        'First I thought {"price": 3}, but then {"price": 5}', 'With {x} in mind: {"price": 5} {and so on',
+        '{"price": 5} and not {"price": ', '<think>{"price": 1}</think>{\n  "price":\n 5\n}',
         'With {"price": 1 at first… No: {"price": 5}',
     ],
-)
+)  # fmt: skip
 def test_last_complete_object_counts(text):
     assert last_object(text) == {"price": 5}
 
@@ -82,20 +77,10 @@ def test_endless_nesting_is_not_a_move():
 @pytest.mark.parametrize(
     ("text", "number"),
     [
-        ("5", 5),
-        ("5,000", 5000),
-        ("1,234,567.5", 1234567.5),
-        ("$5,000", 5000),
-        (" 12.50 ", 12.5),
-        ("-3", -3),
-        ("+3", 3),
-        ("6 000", 6000),
-        ("6\u00a0000", 6000),
-        ("6\u202f000.50", 6000.5),
-        ("$6,000.50", 6000.5),
-        ("€7", 7),
+        ("5", 5), ("5,000", 5000), ("1,234,567.5", 1234567.5), ("$5,000", 5000), (" 12.50 ", 12.5), ("-3", -3),
+        ("+3", 3), ("6 000", 6000), ("6\u00a0000", 6000), ("6\u202f000.50", 6000.5), ("$6,000.50", 6000.5), ("€7", 7),
     ],
-)
+)  # fmt: skip
 def test_number_as_text_is_read_where_a_number_is_required(text, number):
     assert read_move(f'{{"price": "{text}"}}', [OFFER]) == {"price": number}
 
@@ -103,24 +88,12 @@ def test_number_as_text_is_read_where_a_number_is_required(text, number):
 @pytest.mark.parametrize(
     "text",
     [
-        "5,00",
-        "1,2,3",
-        "five",
-        "5000 dollars",
-        "5.000,00",
-        "NaN",
-        "Infinity",
-        "1e5",
-        "",
-        "60%",
-        "1 2",
-        "٥",
-        "true",
+        "5,00", "1,2,3", "five", "5000 dollars", "5.000,00", "NaN", "Infinity", "1e5", "", "60%", "1 2", "٥", "true",
         "{}",
     ],
-)
+)  # fmt: skip
 def test_other_text_is_refused_naming_the_field(text):
-    with pytest.raises(BadAnswer, match='The value of "price" must be a number'):
+    with pytest.raises(BadAnswer, match='"price" must be a number'):
         read_move(f'{{"price": "{text}"}}', [OFFER])
 
 
@@ -185,7 +158,7 @@ def test_keys_must_match_exactly_and_the_right_one_is_suggested():
     for key in ("Price", "PRICE", "price ", "price:"):
         with pytest.raises(BadAnswer, match='the key is "price"'):
             read_move(json.dumps({key: 5}), [OFFER])
-    with pytest.raises(BadAnswer, match='no key “arguments”; the keys are "price", "message"'):
+    with pytest.raises(BadAnswer, match=r'“arguments”.*"price", "message"'):
         read_move('{"arguments": {"price": 5}}', [OFFER])
 
 

@@ -341,15 +341,10 @@ async def test_other_words_stay(serving, protocol, key):
 @pytest.mark.parametrize(
     ("headers", "seconds"),
     [
-        ({"retry-after": "7"}, 7),
-        ({"retry-after": "1.5"}, 1.5),
-        ({"retry-after-ms": "250", "retry-after": "7"}, 0.25),
-        ({"retry-after": "Wed, 21 Oct 2015 07:28:00 GMT"}, 0),
-        ({"retry-after": "soon"}, None),
-        ({"retry-after": "-3"}, None),
-        ({"retry-after": "nan"}, None),
-        ({}, None),
+        ({"retry-after": "7"}, 7), ({"retry-after": "1.5"}, 1.5),
+        ({"retry-after-ms": "250", "retry-after": "7"}, 0.25), ({"retry-after": "Wed, 21 Oct 2015 07:28:00 GMT"}, 0),
+        ({"retry-after": "soon"}, None), ({"retry-after": "-3"}, None), ({"retry-after": "nan"}, None), ({}, None),
     ],
-)
+)  # fmt: skip
 def test_all_forms_of_retry_after_are_read(headers, seconds):
     assert retry_after(headers) == seconds

@@ -326,16 +326,11 @@ def test_wrong_key_is_refused(side):
 @pytest.mark.parametrize(
     ("status", "error"),
     [
-        (400, "BadRequestError"),
-        (403, "PermissionDeniedError"),
-        (404, "NotFoundError"),
-        (409, "ConflictError"),
-        (429, "RateLimitError"),
-        (500, "InternalServerError"),
-        (503, "InternalServerError"),
+        (400, "BadRequestError"), (403, "PermissionDeniedError"), (404, "NotFoundError"), (409, "ConflictError"),
+        (429, "RateLimitError"), (500, "InternalServerError"), (503, "InternalServerError"),
         (529, "InternalServerError"),
     ],
-)
+)  # fmt: skip
 def test_failures_have_status_message_and_request_id(calling, status, error):
     caller = calling(Failure(status, "not now"))
     for call in (caller.complete, caller.streamed):

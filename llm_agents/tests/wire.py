@@ -151,13 +151,8 @@ def stream(protocol: str, *pieces: str, tool: bool = False, ended: bool = True, 
         lines = [f"data: {json.dumps({**common, **chunk})}\n\n" for chunk in chunks]
         return [*lines, "data: [DONE]\n\n"] if ended else lines
     opening_message = {
-        "id": "msg_1",
-        "type": "message",
-        "role": "assistant",
-        "model": "m-1",
-        "content": [],
-        "stop_reason": None,
-    }
+        "id": "msg_1", "type": "message", "role": "assistant", "model": "m-1", "content": [], "stop_reason": None,
+    }  # fmt: skip
     block = {"type": "tool_use", "id": "t1", "name": "move", "input": {}} if tool else {"type": "text", "text": ""}
     kind, key = ("input_json_delta", "partial_json") if tool else ("text_delta", "text")
     events: list[dict[str, Any]] = [

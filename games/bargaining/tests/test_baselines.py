@@ -12,7 +12,7 @@ import games.play
 from games.bargaining.baselines import proposer_share
 from games.bargaining.rules import Bargaining
 from games.bargaining.state import Proposal, Rounds
-from games.tests.kit import finished, played
+from games.tests.kit import finished, payoff_after, played
 
 FACTORS = st.floats(0.05, 0.999)
 DELTAS = FACTORS | st.just(1.0)
@@ -31,30 +31,15 @@ def start_of_round(game: Bargaining, number: int) -> games.play.Play:
     return played(game, *[{"alice_gain": 5000, "bob_gain": 5000}, {"decision": "reject"}] * (number - 1))
 
 
-def payoff_after(play: games.play.Play, role: str, move: dict | None = None) -> float:
-    """Return the role's payoff if it makes `move` (None: the equilibrium's) and all other moves are in equilibrium."""
-    while not play.over:
-        (mover,) = play.waiting_for()
-        play, _events = games.play.submit(play, mover, move or games.play.script_move(play, mover, "equilibrium"))
-        move = None
-    return play.payoffs()[role]
-
-
 class TestEquilibriumShare:
     @pytest.mark.parametrize(
         ("own_factor", "other_factor", "rounds_left", "share"),
         [
-            (0.9, 0.9, None, 1 / 1.9),
-            (1.0, 1.0, None, 0.5),
-            (0.9, 1.0, None, 0.0),
-            (1.0, 0.9, None, 1.0),
-            (0.5, 0.5, 1, 1.0),
-            (0.9, 0.8, 2, 0.2),
-            (0.9, 0.8, 3, 1 - 0.8 * (1 - 0.9)),
-            (1.0, 1.0, 2, 0.0),
+            (0.9, 0.9, None, 1 / 1.9), (1.0, 1.0, None, 0.5), (0.9, 1.0, None, 0.0), (1.0, 0.9, None, 1.0),
+            (0.5, 0.5, 1, 1.0), (0.9, 0.8, 2, 0.2), (0.9, 0.8, 3, 1 - 0.8 * (1 - 0.9)), (1.0, 1.0, 2, 0.0),
             (1.0, 1.0, 3, 1.0),
         ],
-    )
+    )  # fmt: skip
     def test_known_values(self, own_factor, other_factor, rounds_left, share):
         assert proposer_share(own_factor, other_factor, rounds_left) == pytest.approx(share)
 

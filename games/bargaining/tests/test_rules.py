@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,6 +10,7 @@ import games.play
 from games.bargaining.rules import Bargaining
 from games.bargaining.state import Rounds
 from games.errors import BadConfig, Refused
+from games.tests import kit
 
 FACTORS = st.floats(0.05, 1.0)
 SHARES = st.floats(0, 1)
@@ -22,11 +21,7 @@ def bargaining(**config) -> Bargaining:
 
 
 def play_out(game: Bargaining, moves: list[dict]) -> games.play.Play:
-    """Play `moves`, each by the role whose turn it is."""
-    play, _events = games.play.start(game, 1)
-    for move in moves:
-        play, _events = games.play.submit(play, play.waiting_for()[0], move)
-    return play
+    return kit.played(game, *moves)
 
 
 def agreement_in_round(game: Bargaining, number: int, alice_gain: float) -> games.play.Play:
@@ -65,14 +60,9 @@ class TestResult:
         play = play_out(game, [{"alice_gain": 1.0, "bob_gain": 9999.0}, {"decision": "reject"}] * rounds)
         assert play.payoffs() == {"alice": 0, "bob": 0}
         assert play.metrics() == {
-            "agreement": False,
-            "rounds_played": rounds,
-            "alice_share": None,
-            "efficiency": 0,
-            "fairness": 1,
-            "alice_self_gain": 0,
-            "bob_self_gain": 0,
-        }
+            "agreement": False, "rounds_played": rounds, "alice_share": None, "efficiency": 0, "fairness": 1,
+            "alice_self_gain": 0, "bob_self_gain": 0,
+        }  # fmt: skip
 
     def test_no_discount_in_the_first_round(self):
         play = agreement_in_round(bargaining(delta_alice=0.5, delta_bob=0.5), 1, 7000)
@@ -85,14 +75,18 @@ class TestOffers:
         play = play_out(bargaining(), [{"alice_gain": 6000.0, "bob_gain": 4000 + miss * 10_000}])
         assert play.waiting_for() == ("bob",)
 
-    @pytest.mark.parametrize("miss", [-4000, -1, -0.02, 0.02, 1, 6000])
-    def test_refusal_of_wrong_sum_names_both_sums(self, miss):
-        with pytest.raises(Refused, match=r"add up to \$[\d,.]+, but they must add up to exactly \$10,000"):
-            play_out(bargaining(), [{"alice_gain": 6000, "bob_gain": 4000 + miss}])
+    @pytest.mark.parametrize(
+        ("money", "bob_gain", "sums"),
+        [
+            *((10_000, 4000 + miss, r"\$[\d,.]+.*\$10,000") for miss in (-4000, -1, -0.02, 0.02, 1, 6000)),
+            (6010, 10.01, r"\$6,010\.01.*\$6,010\."),
+        ],
+    )
+    def test_refusal_of_wrong_sum_names_both_sums_with_all_digits(self, money, bob_gain, sums):
+        with pytest.raises(Refused, match=sums):
+            play_out(bargaining(money=money), [{"alice_gain": 6000, "bob_gain": bob_gain}])
 
-    def test_refusal_shows_all_digits_of_the_sum(self):
-        with pytest.raises(Refused, match=r"add up to \$100\.001, but they must add up to exactly \$100\."):
-            play_out(bargaining(money=100), [{"alice_gain": 60, "bob_gain": 40.001}])
+    def test_form_names_the_sum_with_all_digits(self):
         (form,) = bargaining(money=33.333).turn(Rounds()).forms["alice"]
         assert "$33.333." in form.help
 
@@ -100,39 +94,18 @@ class TestOffers:
         ("move", "reason", "field"),
         [
             ({"alice_gain": -1, "bob_gain": 10_001}, "Alice gets.*at least 0", "alice_gain"),
-            ({"alice_gain": math.nan, "bob_gain": 1}, "finite", "alice_gain"),
-            ({"alice_gain": math.inf, "bob_gain": 1}, "finite", "alice_gain"),
-            ({"alice_gain": True, "bob_gain": 9999}, "must be a number", "alice_gain"),
-            ({"alice_gain": "6000", "bob_gain": 4000}, "must be a number", "alice_gain"),
-            ({"alice_gain": None, "bob_gain": 4000}, "must be a number", "alice_gain"),
             ({"alice_gain": 10_000}, "Bob gets.*required", "bob_gain"),
-            ({"alice_gain": 6000, "bob_gain": 4000, "carol_gain": 0}, "carol_gain.*is unknown", "carol_gain"),
             ({"alice_gain": 6000, "bob_gain": 4000, "message": "x" * 2001}, "at most 2000", "message"),
-            ({"alice_gain": 6000, "bob_gain": 4000, "message": "x" * 10_000}, "at most 2000", "message"),
-            ({"alice_gain": 6000, "bob_gain": 4000, "message": 5}, "must be text", "message"),
-            ({"decision": "accept"}, "required|is unknown", None),
         ],
     )
     def test_invalid_offer_is_refused_with_reason_and_field(self, move, reason, field):
         with pytest.raises(Refused, match=reason) as refused:
             play_out(bargaining(), [move])
-        if field:
-            assert refused.value.field == field
-
-    @pytest.mark.parametrize("empty", [None, ""])
-    @pytest.mark.parametrize("messages_allowed", [True, False])
-    def test_empty_message_counts_as_none(self, empty, messages_allowed):
-        game = bargaining(messages_allowed=messages_allowed)
-        play = play_out(game, [{"alice_gain": 1, "bob_gain": 9999, "message": empty}])
-        assert play.state.on_table.message is None
+        assert refused.value.field == field
 
     def test_message_is_refused_if_messages_are_off(self):
         with pytest.raises(Refused, match="without messages"):
             play_out(bargaining(messages_allowed=False), [{"alice_gain": 1, "bob_gain": 9999, "message": "hi"}])
-
-    def test_message_of_maximum_length_is_accepted(self):
-        play = play_out(bargaining(), [{"alice_gain": 1, "bob_gain": 9999, "message": "é" * 2000}])
-        assert play.state.on_table.message == "é" * 2000
 
 
 class TestTurns:
@@ -153,27 +126,6 @@ class TestTurns:
         with pytest.raises(Refused, match=r"accept.*reject"):
             play_out(bargaining(), [{"alice_gain": 1, "bob_gain": 9999}, {"decision": "maybe"}])
 
-    def test_answer_cannot_carry_a_message(self):
-        with pytest.raises(Refused, match=r"message.*is unknown") as refused:
-            play_out(bargaining(), [{"alice_gain": 1, "bob_gain": 9999}, {"decision": "accept", "message": "fine"}])
-        assert refused.value.field == "message"
-
-    @pytest.mark.parametrize("move", [{"alice_gain": 1, "bob_gain": 9999}, {"decision": "accept"}])
-    def test_move_out_of_turn_is_refused(self, move):
-        play, _events = games.play.start(bargaining(), 1)
-        with pytest.raises(Refused, match="not your turn"):
-            games.play.submit(play, "bob", move)
-        play = play_out(bargaining(), [{"alice_gain": 1, "bob_gain": 9999}])
-        with pytest.raises(Refused, match="not your turn"):
-            games.play.submit(play, "alice", move)
-
-    @pytest.mark.parametrize("role", ["alice", "bob"])
-    @pytest.mark.parametrize("move", [{"alice_gain": 1, "bob_gain": 9999}, {"decision": "accept"}])
-    def test_move_after_the_end_is_refused(self, role, move):
-        play = agreement_in_round(bargaining(), 1, 5000)
-        with pytest.raises(Refused, match="over"):
-            games.play.submit(play, role, move)
-
     def test_default_moves_offer_half_and_reject(self):
         game = bargaining(money=0.3)
         play = play_out(game, [game.default(Rounds(), "alice")])
@@ -186,14 +138,9 @@ class TestConfig:
         ("config", "reason"),
         [
             ({"money": 0}, "money.*more than 0"),
-            ({"money": math.inf}, "money.*finite"),
-            ({"money": "much"}, "money.*number"),
             ({"delta_alice": 0}, "delta_alice.*more than 0"),
             ({"delta_bob": 1.01}, "delta_bob.*at most 1"),
             ({"rounds": 0}, "rounds.*at least 1"),
-            ({"rounds": 2.5}, "rounds.*whole number"),
-            ({"complete_information": 1}, "complete_information.*true or false"),
-            ({"speed": 3}, "speed.*is unknown"),
         ],
     )
     def test_invalid_configuration_is_refused_by_key(self, config, reason):
@@ -202,14 +149,9 @@ class TestConfig:
 
     def test_defaults_are_the_baselines_of_the_analysis(self):
         assert bargaining().config.model_dump() == {
-            "money": 10_000,
-            "delta_alice": 0.9,
-            "delta_bob": 0.9,
-            "rounds": 12,
-            "complete_information": True,
-            "messages_allowed": True,
-            "cap": 99,
-        }
+            "money": 10_000, "delta_alice": 0.9, "delta_bob": 0.9, "rounds": 12, "complete_information": True,
+            "messages_allowed": True, "cap": 99,
+        }  # fmt: skip
 
 
 @given(payoff=st.floats(-1e6, 1e6))

@@ -38,13 +38,9 @@ class TestSituation:
     def test_stakes_are_shown(self):
         situation = shown(blocks(play_after(offer(6000), REJECT, delta_bob=0.8), "bob")["situation"])
         assert situation == {
-            "round": "2 of 12",
-            "money": "$10,000",
-            "stake_now": "$8,000",
-            "loss": "20%",
-            "other_loss": "10%",
+            "round": "2 of 12", "money": "$10,000", "stake_now": "$8,000", "loss": "20%", "other_loss": "10%",
             "other_stake_now": "$9,000",
-        }
+        }  # fmt: skip
 
     @pytest.mark.parametrize(
         ("config", "is_shown"),
@@ -136,7 +132,8 @@ class TestNotices:
     @pytest.mark.parametrize("role", ["alice", "bob"])
     def test_notice_without_agreement(self, role):
         notices = notices_after(role, offer(6000), REJECT, rounds=1)
-        assert shown(notices["result"]) == {"agreement": "none: the last offer was rejected", "payoff": "$0"}
+        agreement, payoff = shown(notices["result"]).values()
+        assert agreement.startswith("none") and payoff == "$0"
 
     def test_own_offer_gives_no_notice(self):
         assert notices_after("alice", offer(6000)) == {}
@@ -149,13 +146,13 @@ class TestInstructions:
         text = play_after(rounds=rounds).game.instructions(role)
         assert ("at most **" in text) == (rounds is not None and rounds > 1)
         assert ("only one round" in text) == (rounds == 1)
-        assert "neither of you gets anything" in text
+        assert "neither of you" in text
 
     def test_other_loss_is_stated_only_under_complete_information(self):
         game = play_after(delta_alice=0.95, delta_bob=1.0).game
-        assert "loses 5% of its value **for you**" in game.instructions("alice")
+        assert "loses 5%" in game.instructions("alice")
         assert "keeps its full value" in game.instructions("bob")
         assert "For Alice, it loses 5%" in game.instructions("bob")
         hidden = play_after(delta_alice=0.95, complete_information=False).game.instructions("bob")
         assert "5%" not in hidden
-        assert "You do not know how fast money loses value for" in hidden
+        assert "do not know how fast" in hidden

@@ -13,6 +13,7 @@ from games.beauty_contest.rules import BeautyContest
 from games.contract import seen
 from games.errors import BadConfig, Refused
 from games.play import Play
+from games.tests import kit
 
 NUMBERS = st.none() | st.floats(0, 100) | st.floats(-1e9, 1e9) | st.sampled_from([0, 50, 100])
 
@@ -23,11 +24,8 @@ def contest(**config: Any) -> BeautyContest:
 
 def play_runs(*runs: tuple[float | None, ...], **config: Any) -> Play:
     """Return a contest whose seats choose these numbers, run after run."""
-    play, _events = games.play.start(contest(players=len(runs[0]), runs=len(runs), **config), 1)
-    for run in runs:
-        for role, number in zip(play.game.roles(), run, strict=True):
-            play, _events = games.play.submit(play, role, {"answer": number})
-    return play
+    game = contest(**{"players": len(runs[0]), "runs": len(runs), **config})
+    return kit.played(game, *({"answer": number} for run in runs for number in run))
 
 
 class TestResult:
@@ -146,10 +144,8 @@ class TestHistory:
 
 class TestScripts:
     def moves(self, script: str, *earlier: tuple[float | None, ...], **config: Any) -> Any:
-        play, _events = games.play.start(contest(players=2, runs=9, **config), 1)
-        for run in earlier:
-            for role, number in zip(play.game.roles(), run, strict=True):
-                play, _events = games.play.submit(play, role, {"answer": number})
+        game = contest(players=2, runs=9, **config)
+        play = kit.played(game, *({"answer": number} for run in earlier for number in run))
         return games.play.script_move(play, "p1", script)["answer"]
 
     def test_each_level_thinks_one_step_further(self):

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import games.play
 from games.negotiation.rules import Negotiation
 from games.negotiation.state import Proposal, Rounds
-from games.tests.kit import finished
+from games.tests.kit import finished, payoff_after
 
 FACTORS = st.sampled_from([0.8, 1.0, 1.2, 1.5]) | st.floats(0.1, 5)
 ACCEPT, REJECT, WALK_AWAY = {"decision": "accept"}, {"decision": "reject"}, {"decision": "walk_away"}
@@ -31,15 +31,6 @@ def scripted_move(game: Negotiation, script: str, *prices: float) -> dict:
     last = proposals.pop()
     state = Rounds((*proposals, Proposal(last.by, last.price)))
     return dict(game.scripts[script](game, state, "bob" if last.by == "alice" else "alice", Random(1)))
-
-
-def payoff_after(play: games.play.Play, role: str, move: dict | None = None) -> float:
-    """Return the role's payoff if it makes `move` (None: the equilibrium's) and all other moves are in equilibrium."""
-    while not play.over:
-        (mover,) = play.waiting_for()
-        play, _events = games.play.submit(play, mover, move or games.play.script_move(play, mover, "equilibrium"))
-        move = None
-    return play.payoffs()[role]
 
 
 class TestEquilibriumWithFullInformation:
@@ -175,14 +166,10 @@ class TestHaggler:
     @pytest.mark.parametrize(
         ("prices", "answer"),
         [
-            ([5_000], ACCEPT),
-            ([5_001], REJECT),
-            ([99_000, 1, 6_000], ACCEPT),
-            ([99_000, 1, 6_001], REJECT),
-            ([99_000, 1] * 5 + [10_000], ACCEPT),
-            ([99_000, 1] * 5 + [10_001], REJECT),
+            ([5_000], ACCEPT), ([5_001], REJECT), ([99_000, 1, 6_000], ACCEPT), ([99_000, 1, 6_001], REJECT),
+            ([99_000, 1] * 5 + [10_000], ACCEPT), ([99_000, 1] * 5 + [10_001], REJECT),
         ],
-    )
+    )  # fmt: skip
     def test_accepts_its_next_price(self, prices, answer):
         assert scripted_move(negotiation(rounds=None), "haggler", *prices) == answer
 
@@ -244,7 +231,7 @@ class TestQuiz:
         own, earnings, rejecting = game.comprehension("alice")
         assert (own,) == game.quiz("alice")
         assert len(earnings.options) == 4
-        assert rejecting.answer == "The player who rejected names the next price"
+        assert rejecting.answer.startswith("The player who rejected")
         hidden = negotiation(scale=scale, seller_factor=factor, buyer_factor=2 * factor, complete_information=False)
         assert hidden.comprehension("alice") == game.comprehension("alice")
 

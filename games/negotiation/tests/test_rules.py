@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 import games.play
 from games.errors import BadConfig, Refused
 from games.negotiation.rules import Negotiation
-from games.negotiation.state import AnswerOrLeave, Rounds
+from games.negotiation.state import AnswerOrLeave
+from games.tests import kit
 
 SCALES = st.sampled_from([1e2, 1e4, 1e6]) | st.floats(0.5, 1e9)
 FACTORS = st.sampled_from([0.8, 1.0, 1.2, 1.5]) | st.floats(0.05, 20)
@@ -23,11 +24,7 @@ def negotiation(**config) -> Negotiation:
 
 
 def play_out(game: Negotiation, moves: list[dict]) -> games.play.Play:
-    """Play `moves`, each by the role whose turn it is."""
-    play, _events = games.play.start(game, 1)
-    for move in moves:
-        play, _events = games.play.submit(play, play.waiting_for()[0], move)
-    return play
+    return kit.played(game, *moves)
 
 
 def trade_in_round(game: Negotiation, number: int, price: float) -> games.play.Play:
@@ -75,15 +72,10 @@ class TestTrade:
     @pytest.mark.parametrize(
         ("seller_factor", "buyer_factor", "price", "efficiency"),
         [
-            (0.8, 1.2, 8_000, 1),
-            (0.8, 1.2, 12_000, 1),
-            (0.8, 1.2, 7_999.99, 0),
-            (0.8, 1.2, 12_000.01, 0),
-            (1.2, 0.8, 10_000, 0),
-            (1, 1, 10_000, 1),
-            (1, 1, 10_000.01, 0),
+            (0.8, 1.2, 8_000, 1), (0.8, 1.2, 12_000, 1), (0.8, 1.2, 7_999.99, 0), (0.8, 1.2, 12_000.01, 0),
+            (1.2, 0.8, 10_000, 0), (1, 1, 10_000, 1), (1, 1, 10_000.01, 0),
         ],
-    )
+    )  # fmt: skip
     def test_trade_between_both_values_is_efficient(self, seller_factor, buyer_factor, price, efficiency):
         game = negotiation(seller_factor=seller_factor, buyer_factor=buyer_factor)
         assert trade_in_round(game, 1, price).metrics()["efficiency"] == efficiency
@@ -134,43 +126,22 @@ class TestOffers:
     @pytest.mark.parametrize(
         ("move", "reason", "field"),
         [
-            ({"price": -1}, "Price.*at least 0", "price"),
             ({"price": -1e-300}, "Price.*at least 0", "price"),
-            ({"price": math.nan}, "finite", "price"),
-            ({"price": math.inf}, "finite", "price"),
-            ({"price": True}, "must be a number", "price"),
-            ({"price": "12000"}, "must be a number", "price"),
-            ({"price": None}, "must be a number", "price"),
             ({}, "Price.*required", "price"),
-            ({"price": 10**400}, "could not be read", None),
-            ({"price": 1, "quantity": 2}, "quantity.*is unknown", "quantity"),
             ({"price": 1, "message": "x" * 2001}, "at most 2000", "message"),
-            ({"price": 1, "message": 5}, "must be text", "message"),
-            ({"decision": "accept"}, "required|is unknown", None),
         ],
     )
     def test_invalid_offer_is_refused_with_reason_and_field(self, move, reason, field):
         with pytest.raises(Refused, match=reason) as refused:
             play_out(negotiation(), [move])
-        if field:
-            assert refused.value.field == field
+        assert refused.value.field == field
 
     def test_price_of_zero_is_legal(self):
         assert trade_in_round(negotiation(), 1, 0).payoffs() == {"alice": -10_000, "bob": 10_000}
 
-    @pytest.mark.parametrize("empty", [None, ""])
-    @pytest.mark.parametrize("messages_allowed", [True, False])
-    def test_empty_message_counts_as_none(self, empty, messages_allowed):
-        play = play_out(negotiation(messages_allowed=messages_allowed), [{"price": 1, "message": empty}])
-        assert play.state.on_table.message is None
-
     def test_message_is_refused_if_messages_are_off(self):
         with pytest.raises(Refused, match="without messages"):
             play_out(negotiation(messages_allowed=False), [{"price": 1, "message": "hi"}])
-
-    def test_message_of_maximum_length_is_accepted(self):
-        play = play_out(negotiation(), [{"price": 1, "message": "é" * 2000}])
-        assert play.state.on_table.message == "é" * 2000
 
 
 class TestTurns:
@@ -193,27 +164,6 @@ class TestTurns:
         assert "walk" not in str(refused.value)
         assert play_out(negotiation(outside_option=False, rounds=1), [{"price": 1}, REJECT]).over
 
-    def test_answer_cannot_carry_a_message(self):
-        with pytest.raises(Refused, match=r"message.*is unknown") as refused:
-            play_out(negotiation(), [{"price": 1}, {"decision": "accept", "message": "fine"}])
-        assert refused.value.field == "message"
-
-    @pytest.mark.parametrize("move", [{"price": 1}, ACCEPT, WALK_AWAY])
-    def test_move_out_of_turn_is_refused(self, move):
-        play, _events = games.play.start(negotiation(), 1)
-        with pytest.raises(Refused, match="not your turn"):
-            games.play.submit(play, "bob", move)
-        with pytest.raises(Refused, match="not your turn"):
-            games.play.submit(play_out(negotiation(), [{"price": 1}]), "alice", move)
-
-    @pytest.mark.parametrize("role", ["alice", "bob"])
-    @pytest.mark.parametrize("end", [ACCEPT, WALK_AWAY])
-    def test_move_after_the_end_is_refused(self, role, end):
-        play = play_out(negotiation(), [{"price": 1}, end])
-        for move in ({"price": 1}, ACCEPT):
-            with pytest.raises(Refused, match="over"):
-                games.play.submit(play, role, move)
-
     @given(seller_factor=FACTORS, buyer_factor=FACTORS, number=st.integers(1, 4))
     def test_default_moves_reject_and_name_own_value(self, seller_factor, buyer_factor, number):
         game = negotiation(seller_factor=seller_factor, buyer_factor=buyer_factor)
@@ -232,15 +182,10 @@ class TestConfig:
         ("config", "reason"),
         [
             ({"scale": 0}, "scale.*more than 0"),
-            ({"scale": math.inf}, "scale.*finite"),
-            ({"scale": "much"}, "scale.*number"),
             ({"seller_factor": 0}, "seller_factor.*more than 0"),
             ({"buyer_factor": -1}, "buyer_factor.*more than 0"),
             ({"scale": 1e200, "buyer_factor": 1e200}, "amount of money"),
             ({"rounds": 0}, "rounds.*at least 1"),
-            ({"rounds": 2.5}, "rounds.*whole number"),
-            ({"outside_option": 1}, "outside_option.*true or false"),
-            ({"speed": 3}, "speed.*is unknown"),
         ],
     )
     def test_invalid_configuration_is_refused_by_key(self, config, reason):
@@ -249,15 +194,9 @@ class TestConfig:
 
     def test_defaults(self):
         assert list(negotiation().config.model_dump().items()) == [
-            ("scale", 10_000),
-            ("seller_factor", 1),
-            ("buyer_factor", 1),
-            ("rounds", 10),
-            ("complete_information", True),
-            ("messages_allowed", True),
-            ("outside_option", True),
-            ("cap", 99),
-        ]
+            ("scale", 10_000), ("seller_factor", 1), ("buyer_factor", 1), ("rounds", 10),
+            ("complete_information", True), ("messages_allowed", True), ("outside_option", True), ("cap", 99),
+        ]  # fmt: skip
 
 
 @given(
@@ -281,16 +220,7 @@ def test_bonus_share_is_one_for_whole_surplus_and_half_without_trade():
 @given(seed=st.integers(0, 10_000), alice=st.sampled_from(sorted(Negotiation.scripts)), cap=st.integers(1, 40))
 def test_every_match_ends_within_its_rounds(seed, alice, cap):
     game = negotiation(rounds=None, cap=cap, seller_factor=1.5, outside_option=False)
-    play, _events = games.play.start(game, seed)
-    while not play.over:
-        (role,) = play.waiting_for()
-        script = alice if role == "alice" else "haggler"
-        play, _events = games.play.submit(play, role, games.play.script_move(play, role, script))
-    assert len(play.state.proposals) <= cap
-
-
-def test_state_of_a_new_match_is_empty():
-    assert games.play.start(negotiation(), 1)[0].state == Rounds()
+    assert len(kit.finished(game, alice, "haggler", seed=seed).state.proposals) <= cap
 
 
 @pytest.mark.parametrize(("rounds", "asks"), [(1, False), (2, True), (None, True)])

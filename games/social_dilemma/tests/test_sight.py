@@ -176,14 +176,10 @@ def test_interchangeable_co_players_get_a_short_table():
 def test_cards_describe_partners_earlier_choices():
     play = after_rounds(["CDCC", "CCCC"], mechanism="reputation_higher_order")
     (block,) = (block for block in play.view("p1") if block.key == "history_p2")
-    assert [row[4] for row in block.rows] == ["Earlier rounds of Player 2"] * 4 + [
-        "What Player 3 had done before round 2",
-        "What Player 3 had done before round 2",
-    ]
-    assert block.rows[4:] == (
-        (1, "Player 3", "A0", "2", block.rows[4][4]),
-        (1, "Player 4", "A0", "2", block.rows[4][4]),
-    )
+    headings = [row[4] for row in block.rows]
+    assert headings == ["Earlier rounds of Player 2"] * 4 + [headings[4]] * 2
+    assert "Player 3" in headings[4] and "before round 2" in headings[4]
+    assert [row[:4] for row in block.rows[4:]] == [(1, "Player 3", "A0", "2"), (1, "Player 4", "A0", "2")]
 
 
 def test_result_lists_every_own_round():

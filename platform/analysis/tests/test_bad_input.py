@@ -108,9 +108,9 @@ def test_duplicate_matches_and_other_games_are_refused(valid, tmp_path, analyse)
 def test_missing_tables_and_columns_skip_analyses(valid):
     outcomes = [run_analysis(analysis, load(valid), Options()) for analysis in analyses()]
     reasons = {outcome.analysis.id: outcome.reason for outcome in outcomes}
-    assert reasons["general.models"] == "The dataset has no table llm_calls."
+    assert reasons["general.models"].endswith("no table llm_calls.")
     folder = dataset(valid.parent / "few", {"matches": [{"match": "m1", "game": "toy"}]})
-    assert load(folder).run("general.outcomes").reason == "The table matches has no column player_*."
+    assert load(folder).run("general.outcomes").reason.endswith("matches has no column player_*.")
 
 
 def test_one_group_gives_estimates_without_intervals(tmp_path):
@@ -118,7 +118,7 @@ def test_one_group_gives_estimates_without_intervals(tmp_path):
     number = data.run("general.outcomes").numbers["efficiency"]
     assert (number["estimate"], number["n"]) == (0.4, 1)
     assert number["low"] != number["low"] or number["low"] is None
-    assert data.run("general.effects").reason == "No parameter varies, and every match had the same players."
+    assert "No parameter varies" in data.run("general.effects").reason
 
 
 def test_unusable_numbers_are_left_out_and_counted(tmp_path):

@@ -125,7 +125,7 @@ def test_without_a_recorded_assignment_there_is_no_p_by_randomisation():
     people = [{k: v for k, v in row.items() if not k.startswith("assignment")} for row in tables["participants"]]
     outcome = analysed({**tables, "participants": people}, plan())
     assert number(outcome)["p_randomisation"] is None
-    assert any("the assignment is not in the dataset" in warning for warning in outcome.result.warnings)
+    assert any("assignment is not in the dataset" in warning for warning in outcome.result.warnings)
 
 
 @pytest.mark.slow
@@ -137,7 +137,7 @@ def test_holm_counts_every_planned_hypothesis_of_the_family():
     expected = toolbox.holm([number(outcome)["p"], number(outcome, "trust")["p"], 1.0])
     assert [number(outcome)["p_holm"], number(outcome, "trust")["p_holm"]] == pytest.approx(expected[:2])
     assert number(outcome, "alone")["p_holm"] == number(outcome, "alone")["p"]
-    assert any(warning.startswith("gone was planned and could not be tested") for warning in outcome.result.warnings)
+    assert any(warning.startswith("gone was planned") for warning in outcome.result.warnings)
 
 
 @pytest.mark.slow

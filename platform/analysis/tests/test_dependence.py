@@ -106,10 +106,8 @@ def test_comparisons_without_enough_units_say_why():
     assert few["terms"][1]["p"] is None and "one independent unit only" in few["terms"][1]["note"]
     joined = [{**row, "who": "one" if row["a"] else row["who"]} for row in rows]
     dominated = toolbox.effects(joined, "y", {"a": 0}, people=["who"])["terms"][1]
-    assert dominated["low"] is None and dominated["note"] == "one independent unit holds half of the observations"
-    assert toolbox.effects(rows[:3], "y", {"a": 0}, people=["who"])["notes"] == [
-        "there are fewer than 5 independent units"
-    ]
+    assert dominated["low"] is None and "unit holds half" in dominated["note"]
+    assert "fewer than 5" in toolbox.effects(rows[:3], "y", {"a": 0}, people=["who"])["notes"][0]
     assert toolbox.effects([], "y", {"a": 0})["notes"] == ["there are no observations"]
     assert all(row["low"] is None for row in few["terms"] if row["note"])
 
@@ -133,10 +131,7 @@ def test_shares_use_the_units():
     assert together["high"] - together["low"] > 2 * (alone["high"] - alone["low"])
     wilson = toolbox.proportion(30, 100)
     assert (alone["low"], alone["high"]) == pytest.approx((wilson["low"], wilson["high"]), abs=0.003)
-    assert (
-        toolbox.share([{"y": 1, "unit": 1}] * 9, "y", group="unit")["note"]
-        == "there are fewer than 5 independent units"
-    )
+    assert "fewer than 5" in toolbox.share([{"y": 1, "unit": 1}] * 9, "y", group="unit")["note"]
 
 
 def analysed(folder, to, *only):
@@ -205,7 +200,6 @@ def test_identical_replays_have_no_interval_and_say_why(tmp_path):
     assert (effect["method"], effect["clusters"]) == ("exact", 2)
     assert results["general.outcomes"]["numbers"]["efficiency"]["low"] is None
     assert "more repetitions add nothing" in report
-    assert "more repetitions add nothing." in report
 
 
 def test_matches_are_replays_only_if_the_moves_are_the_same(tmp_path):
@@ -244,13 +238,12 @@ def test_people_lost_before_the_game_are_counted(tmp_path):
     folder = dataset(tmp_path / "data", {"matches": [match(1)], "participants": people, "cells": cells})
     report, results = analysed(folder, tmp_path / "out", "general.attrition", "general.balance")
     assert results["general.balance"]["numbers"]["arrivals"]["n"] == results["general.balance"]["n"]["people"] == 60
-    assert "Answers are known of 46 of 60 people randomised." in report
+    assert "46 of 60 people randomised" in report
     numbers = results["general.attrition"]["numbers"]
     assert numbers["Cell"]["p"] < 0.01 and numbers["all"]["n"] == 60
     assert numbers["Cell"]["estimate"] == pytest.approx(13 / 35 - 1 / 25)
     assert numbers["began: all"]["n"] == 46 and numbers["began: Cell"]["p"] is None
-    assert "lost differently" in report
-    assert "Of everybody randomised, people were lost differently by cell (cell 1 − cell 2: 33 points)" in report
+    assert "lost differently by cell (cell 1 − cell 2: 33 points)" in report
     arms = load(folder).run("general.attrition").tables["arms"].frame
     assert arms[["arrived", "began", "in_dataset"]].to_numpy().tolist() == [[35, 22, 22], [25, 24, 24]]
 

@@ -65,7 +65,7 @@ def test_levels_of_reasoning():
 def test_prizes_that_do_not_add_up_give_a_warning(tmp_path):
     data = load(sessions(tmp_path / "d", [[(10, 10)]]))  # both receive the whole prize
     warnings = data.run("econarena.payoffs", draws=20).result.warnings
-    assert warnings[0] == "In one run, the winners' shares do not add up to the prize."
+    assert "do not add up" in warnings[0]
 
 
 def test_learning_is_the_slope_within_sessions(tmp_path):

@@ -73,7 +73,7 @@ def test_few_units_are_tested_by_their_recorded_assignment():
     )
     assert term["p"] == pytest.approx(sum(d >= observed - 1e-12 for d in differences) / 6)
     assert (term["smallest_p"], term["low"]) == (pytest.approx(2 / 6), None)
-    assert "by randomisation, p cannot be below 0.333" in fit["warnings"]
+    assert any("below 0.333" in warning for warning in fit["warnings"])
     blocks = toolbox.effects(rows, "y", {"a": 0}, group="session", assignment={"unit": "session", "block": "block"})
     assert blocks["terms"][1]["smallest_p"] == pytest.approx(2 / 4)
     assert toolbox.effects(rows, "y", {"a": 0}, group="session")["terms"][1]["method"] == "none"
@@ -133,7 +133,7 @@ def test_people_are_never_left_out_one_by_one_where_arms_were_set_by_group():
     rows = round_robin(np.random.default_rng(6), by_session=True)
     fit = toolbox.effects(rows, "y", {"a": 0}, people=["one", "two"], group="group")
     assert (fit["method"], fit["terms"][1]["low"], fit["terms"][1]["p"]) == ("none", None, None)
-    assert fit["terms"][1]["note"] == "one independent unit holds half of the observations" or fit["clusters"] < 5
+    assert "unit holds half" in fit["terms"][1]["note"] or fit["clusters"] < 5
 
 
 @pytest.mark.parametrize("units", slow_except([5, 7, 13, 15], [5]))

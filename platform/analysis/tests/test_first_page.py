@@ -33,34 +33,34 @@ def report_of(tmp_path):
 
 
 def test_without_a_plan_everything_is_exploratory(report_of):
-    assert "No analysis was planned; everything below is exploratory." in report_of(None)
+    assert "everything below is exploratory" in report_of(None)
 
 
 @pytest.mark.slow
 def test_a_hypothesis_is_answered_in_one_sentence_with_everything_that_qualifies_it(report_of):
     text = report_of(plan({}), lost={"give": 0.05, "take": 0.4}, excluded=True)
-    assert "1 hypothesis (1 primary), frozen on 2026-11-02, 09:00 UTC, when the study was launched with" in text
-    assert "Take instead of give (wording) lowered efficiency by 0." in text
-    assert "p &lt; .001 by CR3, p &lt; .001 by randomisation; after Holm p &lt; .001 and p &lt; .001" in text
-    assert "people randomised → analysed take: 40 → 40, give: 40 → 40" in text
-    assert "Of those who completed (people randomised → analysed take: 40 → 20, give: 40 → 39): −0." in text
-    assert "The arms lost people differently (p" in text and "; Lee bounds −0." in text
-    assert "None is recorded." in text and "<figcaption>Planned comparisons with confidence intervals" in text
+    for words in (
+        "1 hypothesis (1 primary), frozen on 2026-11-02, 09:00", "(wording) lowered efficiency by 0.",
+        "p &lt; .001 by CR3, p &lt; .001 by randomisation; after Holm p &lt; .001 and p &lt; .001",
+        "take: 40 → 40, give: 40 → 40", "take: 40 → 20, give: 40 → 39): −0.", "lost people differently (p",
+        "; Lee bounds −0.", "None is recorded.", "<figcaption>Planned comparisons",
+    ):  # fmt: skip
+        assert words in text
 
 
 @pytest.mark.slow
 def test_an_effect_that_is_not_detected_is_not_called_an_effect(report_of):
-    assert "No effect of take instead of give (wording) on efficiency was detected: " in report_of(plan({}), effect=0.0)
+    text = report_of(plan({}), effect=0.0)
+    assert "No effect of take" in text and "lowered efficiency" not in text
 
 
 def test_what_changed_after_the_launch_and_the_size_of_the_sample_are_deviations(report_of):
     text = report_of(plan({}, {"name": "trust", "outcome": "after.trust"}, {"name": "gone", "outcome": "talk.gone"},
                      changes=CHANGES, per_arm=50))  # fmt: skip
-    assert "trust was added after the launch, on 2026-11-10, 10:00 UTC, when 12 participants and 10 matches had" in text
-    assert "2 of them added or changed afterwards." in text and "Added after the launch: see the deviations" in text
-    assert "outcome from “talk.fairness” to “talk.efficiency”" in text
-    assert "framing, take: 40 complete matches, 10 fewer than planned." in text
-    assert "gone was planned and could not be tested: the dataset has no outcome talk.gone." in text
+    for words in ("trust was added after", "2026-11-10, 10:00 UTC, when 12 participants and 10 matches",
+                  "2 of them added or changed", "Added after the launch", "from “talk.fairness” to “talk.efficiency”",
+                  "take: 40 complete matches, 10 fewer", "gone was planned", "no outcome talk.gone"):  # fmt: skip
+        assert words in text
 
 
 def test_a_plan_without_hypotheses_left_is_no_confirmation(report_of):
@@ -72,8 +72,9 @@ def test_a_plan_without_hypotheses_left_is_no_confirmation(report_of):
         "ended": {"participants": 20},
     }
     text = report_of({**plan(changes=[removed]), "hypotheses": []})
-    assert "Every planned hypothesis was removed after the launch; everything below is exploratory." in text
-    assert "framing was removed after the launch, on 2026-11-11, 10:00 UTC, when 20 participants" in text
+    for words in ("Every planned hypothesis", "everything below is exploratory", "framing was removed after",
+                  "2026-11-11, 10:00 UTC, when 20 participants"):  # fmt: skip
+        assert words in text
 
 
 @pytest.mark.slow

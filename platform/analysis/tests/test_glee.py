@@ -116,8 +116,8 @@ def test_people_are_ranked_among_the_players(tmp_path):
 def test_constant_parameters_and_unverified_matches_are_reported(tmp_path):
     data = load(dataset(tmp_path / "d", {"matches": bargains(unverified="the parts do not sum")}))
     warnings = " ".join(data.run("glee.effects").result.warnings)
-    assert "Delta bob: 0.9 does not occur; 0.8 is the reference" in warnings
-    assert "64 matches that break the rules are included" in warnings
+    assert "Delta bob: 0.9 does not occur" in warnings
+    assert "64 matches that break" in warnings
 
 
 def test_a_pairs_effect_is_relative_to_the_mean_over_pairs(tmp_path):

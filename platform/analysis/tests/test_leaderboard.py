@@ -66,4 +66,4 @@ def test_who_always_wins_has_a_rank_only(rated):
 
 
 def test_other_games_are_skipped(rated):
-    assert rated(*tournament(2), game="bargaining").reason == "The game does not rate its players."
+    assert rated(*tournament(2), game="bargaining").reason.startswith("The game does not rate")

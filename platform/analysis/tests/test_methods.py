@@ -30,19 +30,15 @@ def draft(tmp_path, planned, **manifest):
 @pytest.mark.slow
 def test_people_arms_pay_and_tests_are_stated_with_their_numbers(tmp_path):
     text = draft(tmp_path, {"analysis_plan": plan({"claim": "It is <b>lower</b>."}, per_arm=50)})
-    assert "The factor wording varied between participants (give and take)." in text
-    assert "80 participants were assigned to 2 cells in permuted blocks." in text
-    assert "Randomised → in the dataset, by wording: give: 40 → 39, take: 40 → 20." in text
-    assert "90 people reached the stage “arrived”; 10 went no further: screened out (10)." in text
-    assert "Of 80 matches, 59 are in the dataset; 21 were excluded: another person left (21)." in text
-    assert "- Bob: script:b, 59 matches" in text and "The same in all matches: Rounds: 3." in text
-    assert "80 participants earned 1.50 USD on average (SD 0.50), from 1.00 to 2.00." in text
-    assert (
-        "- **framing** (It is \\<b\\>lower\\</b\\>), primary, family main: talk.efficiency, wording: take minus give"
-        in text
-    )
-    assert "- framing, completed: n = 59, 59 units, CR3, " in text
+    for words in (
+        "factor wording varied between participants (give and take)", "80 participants were assigned to 2 cells",
+        "permuted blocks", "by wording: give: 40 → 39, take: 40 → 20", "90 people", "screened out (10)",
+        "Of 80 matches, 59", "another person left (21)", "- Bob: script:b, 59 matches", "Rounds: 3.",
+        "80 participants earned 1.50 USD", "(SD 0.50), from 1.00 to 2.00", "- **framing** (It is \\<b\\>lower\\</b\\>)",
+        "talk.efficiency, wording: take minus give", "- framing, completed: n = 59, 59 units, CR3, ",
+    ):  # fmt: skip
+        assert words in text
 
 
 def test_without_a_plan_the_draft_says_that_everything_is_exploratory(tmp_path):
-    assert "No analysis was planned; everything reported is exploratory." in draft(tmp_path, {})
+    assert "everything reported is exploratory" in draft(tmp_path, {})

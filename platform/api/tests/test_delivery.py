@@ -186,7 +186,7 @@ def test_a_server_that_is_down_is_retried_at_growing_intervals(study, otree):
         assert delivery.deliver_due() == 0
         waiting = Delivery.objects.get()
         waits.append((waiting.next_at - before).total_seconds())
-        assert (waiting.state, waiting.problem) == ("due", "Could not reach the oTree server.")
+        assert waiting.state == "due" and waiting.problem.startswith("Could not reach")
         assert delivery.deliver_due() == 0 and Delivery.objects.get().attempts == waiting.attempts, (
             "it is not retried before it is due"
         )

@@ -219,7 +219,6 @@ def test_the_last_page_says_that_the_experiment_pays(study):
     [
         ({"lifetime": -5}, 410, "expired"),
         ({"key": "f" * 64}, 403, "cut off or changed"),
-        ({"study": "another"}, 403, "cut off or changed"),
         ({"audience": otree.RESULT, "back": RETURN_TO}, 403, "cut off or changed"),
         ({"back": "https://evil.example/lab/InitializeParticipant/abc"}, 403, "accept links from"),
         ({"back": "https://otree.example.evil/lab/InitializeParticipant/abc"}, 403, "accept links from"),
@@ -235,16 +234,12 @@ def test_the_last_page_says_that_the_experiment_pays(study):
         ({"back": "https://otree.example\\@evil.example/lab/InitializeParticipant/abc"}, 403, "accept links from"),
         ({"role": "carol"}, 403, "role"),
         ({"cell": 9}, 403, "cell 9"),
-        ({"cell": "1"}, 403, "cut off or changed"),
-        ({"sub": ""}, 403, "cut off or changed"),
-        ({"sub": None}, 403, "cut off or changed"),
-        ({"round": None}, 403, "cut off or changed"),
-        ({"session": None}, 403, "cut off or changed"),
-        ({"session": "\ud800"}, 403, "cut off or changed"),
-        ({"sub": "x" * 101}, 403, "cut off or changed"),
-        ({"exp": None}, 403, "cut off or changed"),
+        *((claims, 403, "cut off or changed") for claims in (
+            {"study": "another"}, {"cell": "1"}, {"sub": ""}, {"sub": None}, {"sub": "x" * 101}, {"round": None},
+            {"session": None}, {"session": "\ud800"}, {"exp": None},
+        )),
     ],
-)
+)  # fmt: skip
 def test_an_invalid_link_gets_a_clear_page_and_changes_nothing(study, claims, status, expected_text):
     refused = join(sign_token(**claims))
     assert refused.status_code == status and expected_text in text(refused)
@@ -427,17 +422,13 @@ TESTED = {"back": "https://otree.example/lab", "rounds": 1, "cells": [], "roles"
 @pytest.mark.parametrize(
     ("claims", "problem"),
     [
-        ({}, None),
-        ({"back": "https://otree.example/lab/"}, None),
+        ({}, None), ({"back": "https://otree.example/lab/"}, None),
         ({"cells": [1, 2], "roles": ["bob", "alice"]}, None),
         ({"back": "http://127.0.0.1:8001"}, "OTREE_URL is http://127.0.0.1:8001"),
-        ({"currency": "EUR"}, "pays in USD"),
-        ({"cells": [9]}, "no cell 9"),
-        ({"roles": ["carol"]}, "role “carol”"),
-        ({"roles": ["bob"], "cells": [1]}, "role “bob”"),
-        ({"rounds": 2}, "raise “sessions per participant” to 2"),
+        ({"currency": "EUR"}, "pays in USD"), ({"cells": [9]}, "no cell 9"), ({"roles": ["carol"]}, "role “carol”"),
+        ({"roles": ["bob"], "cells": [1]}, "role “bob”"), ({"rounds": 2}, "raise “sessions per participant” to 2"),
     ],
-)
+)  # fmt: skip
 def test_a_session_that_could_not_work_is_refused_with_the_reason(study, claims, problem):
     problems = call_api("connection", **{**TESTED, **claims}).json()["problems"]
     assert (problems == []) if problem is None else (len(problems) == 1 and problem in problems[0])

@@ -46,21 +46,10 @@ def test_word_is_inside_running_text_of_every_games_instructions(game):
 @pytest.mark.parametrize(
     "typed",
     [
-        "zebra",
-        "ZEBRA",
-        " zebra ",
-        "“zebra”",
-        "zebra.",
-        "the word is zebra",
-        "Remember: “Zebra”!",
-        "zebras",
-        "zebr",
-        "zebrq",
-        "zerba",
-        "z e b r a",
-        "zebra zebra",
+        "zebra", "ZEBRA", " zebra ", "“zebra”", "zebra.", "the word is zebra", "Remember: “Zebra”!", "zebras", "zebr",
+        "zebrq", "zerba", "z e b r a", "zebra zebra",
     ],
-)
+)  # fmt: skip
 def test_word_matches_in_any_spelling(typed):
     assert code_word.matches(typed, "zebra")
 

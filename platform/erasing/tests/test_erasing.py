@@ -53,13 +53,9 @@ TEXT_COLUMNS = {
     "llm_calls": {"messages", "answer", "problem", "error", "remarks"},
     "tool_calls": {"name", "arguments", "result"},
     "participants": {
-        "check_code_word_answered",
-        "check_quiz_answered",
-        "repeated_messages",
-        "repeated_answers",
-        "recruiter",
+        "check_code_word_answered", "check_quiz_answered", "repeated_messages", "repeated_answers", "recruiter",
     },
-}
+}  # fmt: skip
 """Everything that may differ in a dataset before and after."""
 
 
@@ -116,17 +112,8 @@ def tables(folder: Path) -> dict[str, list[dict[str, str]]]:
 
 def secrets_of(person: Enrolment) -> list[str]:
     return [
-        NAME,
-        "robina",
-        WORKER,
-        HIT,
-        person.token,
-        person.completion_code,
-        ADDRESS,
-        "elm street",
-        REPORT,
-        "so be it",
-    ]
+        NAME, "robina", WORKER, HIT, person.token, person.completion_code, ADDRESS, "elm street", REPORT, "so be it",
+    ]  # fmt: skip
 
 
 def test_erasing_removes_identities_and_keeps_all_figures(tmp_path):

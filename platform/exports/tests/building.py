@@ -125,12 +125,7 @@ def complete(study: Study, *, worker: str, name: str = "Robin", messages: Sequen
 def save_call(match: Match, **record: Any) -> None:
     """Save a model call as the worker does."""
     fields: dict[str, Any] = {
-        "provider": "openai",
-        "model": "m",
-        "messages": [],
-        "parameters": {"temperature": 1.0},
-        "try_number": 1,
-        "latency": 0.25,
-        **record,
-    }
+        "provider": "openai", "model": "m", "messages": [], "parameters": {"temperature": 1.0}, "try_number": 1,
+        "latency": 0.25, **record,
+    }  # fmt: skip
     Call.objects.create(match_uid=match.uid, role="bob", answering=2, record=asdict(CallRecord(**fields)))

@@ -144,7 +144,7 @@ def test_only_what_the_dataset_holds_enters(tmp_path, capsys):
 
 
 def test_a_changed_dataset_or_a_full_folder_is_refused(tmp_path, dataset):
-    with pytest.raises(CommandError, match="No study or collection is called"):
+    with pytest.raises(CommandError, match="“nothing”"):
         call_command("export_inspect", "nothing", "--to", str(tmp_path / "logs"))
     with pytest.raises(CommandError, match="not an empty folder"):
         call_command("export_inspect", str(dataset), "--to", str(dataset))

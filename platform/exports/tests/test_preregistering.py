@@ -44,13 +44,12 @@ def test_a_launched_study_says_since_when_and_under_which_hash(framing: Study) -
 def test_a_hypothesis_is_in_full_sentences(framing: Study) -> None:
     text = preregistration(framing)
     assert part(text, "## 2. Hypotheses") == "- framing (primary). Taking lowers efficiency."
-    assert part(text, "### Models") == (
-        "- framing: The outcome is talk.efficiency. The estimate is its mean under wording “take” minus its mean under "
-        "“give”. The model is a linear regression (of the logarithm if the outcome is a time). It is adjusted for "
-        "before.age, answered before the assignment. It is estimated twice: first of everybody as assigned, with the "
-        "data that were excluded for something that happened after the assignment, then of complete data only. "
-        "Participants with before.age < 18 are left out."
-    )
+    model = part(text, "### Models")
+    assert model.startswith("- framing: ")
+    for words in ("is talk.efficiency", "under wording “take” minus", "under “give”", "linear regression",
+                  "adjusted for before.age", "estimated twice", "everybody as assigned", "complete data only",
+                  "before.age < 18 are left out"):  # fmt: skip
+        assert words in model
 
 
 @pytest.mark.parametrize(
@@ -58,11 +57,11 @@ def test_a_hypothesis_is_in_full_sentences(framing: Study) -> None:
     [
         (
             {"contrast": {"factors": ["wording", "rounds"], "levels": [["take", "give"], [12, 1]]}},
-            "where rounds is “12”, minus the same difference where rounds is “1”",
+            "“12”, minus the same difference",
         ),
         (
             {"contrast": {"players": ["human", "agent"], "role": "bob"}},
-            "with a person in the seat bob, minus its mean with an agent there",
+            "a person in the seat bob",
         ),
         ({"outcome": "talk.agreement"}, "a linear probability model"),
         ({"model": "log"}, "reported as a ratio"),
@@ -77,22 +76,21 @@ def test_every_comparison_and_model_has_its_words(framing: Study, changes: dict[
 def test_the_design_is_that_of_the_plan(framing: Study) -> None:
     text = preregistration(framing)
     conditions = part(text, "## 4. Conditions")
-    assert "- wording, between participants: “take” and “give”." in conditions
-    assert "- rounds, within participants, in the block games: “1” and “12”." in conditions
-    assert "4. wording give · opponent haggler: 10 complete matches" in conditions
+    assert "between participants: “take” and “give”" in conditions
+    assert "in the block games: “1” and “12”" in conditions
+    assert "wording give · opponent haggler: 10" in conditions
     assert "before the stage opening" in conditions and "permuted blocks" in conditions
-    assert "- Questions before: age: “How old are you?”" in part(text, "### Description")
+    assert "age: “How old are you?”" in part(text, "### Description")
     assert "rounds by rounds" in part(text, "### Description")
     size = part(text, "## 7. Sample size")
-    assert "40 complete matches with 60 participants in all. 100 complete matches for each level" in size
-    assert "Why: A pilot." in size and "Rule for stopping: At the quota." in size
+    for words in ("40 complete matches with 60", "100 complete matches for each", "Why: A pilot.", ": At the quota."):
+        assert words in size
 
 
 def test_only_exclusions_that_can_happen_are_named(framing: Study) -> None:
     text = part(preregistration(framing), "### Exclusions")
     assert "wrong code word" in text and "Another person left the match" in text
-    assert "quiz after the game was not answered correctly" not in text
-    assert "screened out" not in text
+    assert "quiz after the game" not in text and "screened out" not in text
 
 
 def test_later_changes_and_data_are_told() -> None:
@@ -101,8 +99,8 @@ def test_later_changes_and_data_are_told() -> None:
     late = {"name": "late", "outcome": "game.efficiency", "contrast": {"factor": "rounds", "levels": [2, 3]}}
     building.launch_with(study, analysis={"hypotheses": [late]})
     data = part(preregistration(study), "## 1. Data so far")
-    assert "1 participant and 1 match had ended when" in data
-    assert "late was added after 1 participant and 1 match had ended." in data
+    assert "1 participant and 1 match" in data.partition("late was added after")[0]
+    assert "late was added after 1 participant" in data
 
 
 def test_command_and_button_give_the_same_text(framing: Study, tmp_path, capsys, client) -> None:
@@ -118,5 +116,5 @@ def test_command_and_button_give_the_same_text(framing: Study, tmp_path, capsys,
 
 def test_a_draft_with_faults_has_none(framing: Study) -> None:
     Study.objects.update(draft={**STUDY, "title": ""})
-    with pytest.raises(CommandError, match="Please give the study a title"):
+    with pytest.raises(CommandError, match="study a title"):
         call_command("preregistration", "framing")

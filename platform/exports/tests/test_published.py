@@ -62,11 +62,8 @@ def test_prints_a_line_per_match_and_counts_what_is_unreadable(tree, capsys):
     assert {"game_id", "family", "config", "payoffs", "metrics", "players", "unverified", "disagreements"} == {
         *lines[0]
     }
-    assert "run1/none_public_goods/9: It is not as expected: JSONDecodeError" in err
-    assert (
-        "98 matches" not in err
-        and f"{len(lines)} matches read, 0 of them unverified, 0 with other results; 1 un" in err
-    )
+    assert "run1/none_public_goods/9: " in err and "JSONDecodeError" in err
+    assert f"{len(lines)} matches read, 0 of them unverified, 0 with other" in err and "; 1 un" in err
 
 
 def test_names_the_systems(tmp_path):
@@ -120,9 +117,7 @@ def test_infers_actions_from_points_where_records_are_missing(tmp_path):
     (tmp_path / "records.jsonl").unlink()
     inferred, _unreadable = read("coopeval", tmp_path)
     assert [match.payoffs for match in inferred] == [match.payoffs for match in complete]
-    assert {match.unverified for match in inferred} == {
-        "records.jsonl is missing: the actions are inferred from the points."
-    }
+    assert all("records.jsonl is missing" in match.unverified for match in inferred)
 
 
 def test_cuts_payments_to_the_bound_and_says_so(tmp_path):
@@ -148,7 +143,7 @@ def test_unknown_games_missing_designs_and_odd_lines_are_unreadable(tmp_path):
     assert len(matches) == 3
     assert reasons["designs/1"] == "contract_design.json is missing."
     assert "Chess" in reasons["game/config.json"]
-    assert reasons["rounds/1"] == "It has 2 rounds; config.json says 3."
+    assert "2 rounds" in reasons["rounds/1"] and "says 3" in reasons["rounds/1"]
 
 
 ODD = (None, True, -1, 10**400, float("nan"), 1e308, "", "x#P1", [], {}, [[]], {"x": 1})
@@ -230,7 +225,7 @@ def test_reads_the_packages_defaults_without_running_it(tmp_path):
         "agrees": "yes", "cause": "",
     }  # fmt: skip
     assert rows["SecondPriceAuction: budget, in econarena-sealed-senior"]["agrees"] == "yes"
-    assert rows["Beauty contest, GPT4, 20 sessions"]["cause"] == "the paper's runs are not published"
+    assert "not published" in rows["Beauty contest, GPT4, 20 sessions"]["cause"]
 
 
 # ---- AucArena --------------------------------------------------------------------------------------------
@@ -286,7 +281,7 @@ def test_finds_other_profits_prices_and_failed_bids_and_errors(tmp_path):
     [
         ("#### Hammer price (true value):", "#### End:", "not as expected"),
         ("* Bidder 2: Withdrew", "* None bid", "not as expected"),
-        ("* Bidder 2: $1500", "* Bidder 2: $1450", "Move 14 by p2: $1,450 is too low"),
+        ("* Bidder 2: $1500", "* Bidder 2: $1450", "Move 14 by p2: $1,450"),
     ],
 )
 def test_auctions_that_our_rules_do_not_allow_are_unreadable(tmp_path, old, new, reason):
@@ -302,10 +297,8 @@ def test_says_what_is_assumed_without_the_bidders_logs(tmp_path):
         path.unlink()
     (match,), _unreadable = read("aucarena", tmp_path)
     assert match.players["p1"] == "gpt-4-0613" and match.config["budgets"] == [400, 300, 200]
-    assert match.unverified == (
-        "No log of Bidder 1, Bidder 2: goal and overestimate are taken to be the usual ones. "
-        "The true value of Lot 1, Lot 2, Lot 3 is taken to be twice the start price."
-    )
+    for words in ("Bidder 1, Bidder 2: goal and overestimate", "of Lot 1, Lot 2, Lot 3"):
+        assert words in match.unverified
 
 
 @pytest.mark.slow
@@ -335,7 +328,7 @@ def test_compares_the_programs_defaults_and_list_of_items(tmp_path):
     assert rows["Bidder.max_bid_cnt"]["agrees"] == rows["Auctioneer.enable_discount"]["agrees"] == "yes"
     assert rows["items of the first 20 that start at 5,000"]["agrees"] == "yes"
     assert (rows["items whose true value is twice the start price"]["printed"]) == "22"
-    assert rows["GPT-4-Turbo, random, profit"]["cause"] == "the paper's auctions are not published"
+    assert "not published" in rows["GPT-4-Turbo, random, profit"]["cause"]
 
 
 # ---- EconEvals -------------------------------------------------------------------------------------------
@@ -417,8 +410,7 @@ def test_runs_that_are_not_over_or_of_another_kind_are_unreadable(tmp_path):
     cells_changed(tmp_path / "duopoly" / "global_params.csv", lambda rows: rows[0].pop("full_alpha"))
     _matches, unreadable = read("econevals", tmp_path)
     reasons = {one.path: one.reason for one in unreadable}
-    assert reasons["scheduling"] == "The game is not over: after 3 moves it waits for agent."
-    assert reasons["pricing"] == "Its demand is noisy, or its mu is not 1."
+    assert "after 3 moves" in reasons["scheduling"] and "mu is not 1" in reasons["pricing"]
     assert reasons["duopoly"].startswith("global_params.csv has none of worker_prefs")
 
 
@@ -449,7 +441,7 @@ def test_compares_the_programs_parameters_and_expected_blocking_pairs(tmp_path):
     assert rows["run_pricing_batch: sigma"]["agrees"] == "no"
     assert rows["run_pricing_batch: num_periods"]["agrees"] == "yes"
     assert rows["Basic, seed 0, uniform"]["agrees"] == "yes"
-    assert rows["Pricing, hard, GPT-4o"]["cause"] == "the paper's runs are not published"
+    assert "not published" in rows["Pricing, hard, GPT-4o"]["cause"]
 
 
 # ---- printed values --------------------------------------------------------------------------------------
@@ -505,7 +497,7 @@ class TestReproducing:
         answers = sum(int(seat["bids"]) + int(seat["withdrawals"]) for seat in seats if seat["role"] == "p1")
         # One bid failed in each auction.
         assert rows["GPT-4, the lowest"]["here"] == f"{300 / (3 + answers):.3f}"
-        assert rows["GPT-4, the lowest"]["cause"] == "the paper's auctions are not published; the folder has 3"
+        assert rows["GPT-4, the lowest"]["cause"].endswith("the folder has 3")
         assert rows["GPT-4, current priority with bids"]["here"] != "–" == rows["GPT-4-Turbo, random, profit"]["here"]
 
     @pytest.mark.slow
@@ -515,7 +507,7 @@ class TestReproducing:
             assert verify(tmp_path / "out" / game) == []
         rows = {row["what"]: row for row in csv.DictReader((tmp_path / "out" / "comparison.csv").open())}
         assert rows["Scheduling, basic, GPT-4o"]["here"] != "–" == rows["Scheduling, hard, GPT-4o"]["here"]
-        assert rows["Pricing, medium, GPT-4o"]["cause"] == "the paper's runs are not published; the folder has 1"
+        assert rows["Pricing, medium, GPT-4o"]["cause"].endswith("the folder has 1")
         assert rows["Duopoly, GPT-4o, score"]["here"] != "–"
         assert rows["1 year, GPT-4o, rate"]["here"] != "–" == rows["1 month, GPT-4o, rate"]["here"]
         assert rows["horizon, basic, exploration rate"]["here"] == "–", "the run is not Gemini's"

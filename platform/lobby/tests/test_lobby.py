@@ -27,25 +27,14 @@ BARGAINING_SEATS = {"alice": "person", "bob": "person"}
 
 def steps(seats: dict[str, str], role: str, *, game: str, config: dict, **lobby: object) -> list[dict]:
     match_step = {
-        "kind": "match",
-        "game": game,
-        "config": config,
-        "role": role,
-        "seats": seats,
+        "kind": "match", "game": game, "config": config, "role": role, "seats": seats,
         "agents": {"rational": Agent(spec="script:rational" if game == "beauty_contest" else "script:fair").frozen()},
-        "purpose": "study",
-        "timers": {"turn_seconds": 60},
-    }
+        "purpose": "study", "timers": {"turn_seconds": 60},
+    }  # fmt: skip
     lobby_step = {
-        "kind": "lobby",
-        "hall": "v1",
-        "pool": "1",
-        "limit": 300,
-        "ready": 0,
-        "after": "leave",
-        "fill": "rational",
+        "kind": "lobby", "hall": "v1", "pool": "1", "limit": 300, "ready": 0, "after": "leave", "fill": "rational",
         "seed": "1/1",
-    }
+    }  # fmt: skip
     quiz = {"kind": "quiz", "game": game, "config": config, "role": role}
     return [{**lobby_step, **lobby}, match_step, quiz]
 

@@ -201,9 +201,8 @@ def test_failures_are_listed_newest_first_with_reasons(client, boss):
     match = playing(study, "A1")
     add_call(match, outcome="failed", ago=timedelta(minutes=2), record={"error": "Timeout: <b>60 s</b>"})
     client.post(url("end_match", study), {"match": match.pk, "reason": "The provider <i>hangs</i>"})
-    assert [failure.reason for failure in current_status(study).failures] == [
-        "ended by a researcher: The provider <i>hangs</i>", "Timeout: <b>60 s</b>",
-    ]  # fmt: skip
+    ended, timeout = (failure.reason for failure in current_status(study).failures)
+    assert ended.endswith("The provider <i>hangs</i>") and timeout == "Timeout: <b>60 s</b>"
     page = client.get(url("page", study)).content.decode()
     assert "Timeout: &lt;b&gt;60 s&lt;/b&gt;" in page and "<b>60 s" not in page and "<i>hangs" not in page
 
@@ -234,10 +233,8 @@ def test_paused_study_admits_no_one_and_resumes_as_launched(client, boss):
     records = Record.objects.filter(of_kind="studies.study", of_key=study.pk).order_by("pk")
     assert [(record.action, record.by) for record in records] == [("paused", "boss"), ("resumed", "boss")]
     assert study.versions.count() == 1, "changes saved in the meantime wait for the next launch"
-    assert [entry.get_change_message() for entry in LogEntry.objects.order_by("pk")] == [
-        "Paused: closed to new participants. Participants who have started can continue.",
-        "Resumed: new participants can enter again.",
-    ]  # fmt: skip
+    logged = [entry.get_change_message().partition(":")[0] for entry in LogEntry.objects.order_by("pk")]
+    assert logged == ["Paused", "Resumed"]
 
 
 @pytest.mark.parametrize(("action", "status"), [("resume", "closed"), ("resume", "draft"), ("pause", "closed")])
@@ -349,17 +346,10 @@ def test_the_monitor_shows_our_last_outages(client, boss):
         Outage.objects.create(began_at=began_at, ended_at=began_at + timedelta(seconds=30))
     Heartbeat.objects.create(pk=Heartbeat.ONLY, at=now)
     uptime.forget()
-    page = client.get(url("now", study)).content.decode()
-    assert page.count("This server was unavailable to participants from") == 1
-
-
-def test_outages_after_a_study_are_not_its_own(client, boss):
-    study, now = building.new_study(), timezone.now()
-    Study.objects.filter(pk=study.pk).update(status=Study.Status.CLOSED)
-    Outage.objects.create(began_at=now - timedelta(minutes=20), ended_at=now - timedelta(minutes=19))
-    Heartbeat.objects.create(pk=Heartbeat.ONLY, at=now)
-    uptime.forget()
-    assert "This server was unavailable" not in client.get(url("now", study)).content.decode()
+    for status, outages in (("launched", 1), ("closed", 0)):  # an outage after a study is not its own
+        Study.objects.update(status=status)
+        page = client.get(url("now", study)).content.decode()
+        assert page.count("unavailable to participants from") == outages
 
 
 @pytest.mark.parametrize(("days_ago", "shown"), [(0, "hours"), (0.5, "day"), (3, "weeks"), (60, "hours")])

@@ -53,7 +53,7 @@ def test_intervals_are_those_of_analyses_from_five_matches_on(client):
     assert {row.interval for outcome in preview(study).outcomes for row in outcome.estimates} == {""}
     kit.administrator(client)
     url = reverse("monitoring:now", args=[study.pk])
-    assert "Fewer than five matches have no intervals" in client.get(url).content.decode()
+    assert "Fewer than five matches" in client.get(url).content.decode()
     for number in range(4, 7):
         building.complete(study, worker=f"A{number}")
     outcomes = {outcome.name: outcome for outcome in preview(study).outcomes}

@@ -36,19 +36,10 @@ def endpoint_with_key(**changes) -> Endpoint:
 def typed(**changes) -> dict[str, str]:
     """Return the form data as a browser would post it, with some fields changed."""
     form = {
-        "name": "ours",
-        "title": "Ours",
-        "enabled": "on",
-        "protocol": "openai",
-        "base_url": "https://models.example/v1",
-        "new_key": "",
-        "key_variable": "",
-        "structured": "none",
-        "concurrency": "8",
-        "per_minute": "",
-        "prices": "{}",
-        "prices_as_of": "",
-    }
+        "name": "ours", "title": "Ours", "enabled": "on", "protocol": "openai",
+        "base_url": "https://models.example/v1", "new_key": "", "key_variable": "", "structured": "none",
+        "concurrency": "8", "per_minute": "", "prices": "{}", "prices_as_of": "",
+    }  # fmt: skip
     return {name: value for name, value in {**form, **changes}.items() if value is not None}
 
 

@@ -48,14 +48,10 @@ def test_time_is_kept_by_the_server():
 @pytest.mark.parametrize(
     ("data", "mime_type"),
     [
-        (PNG, "image/png"),
-        (b"\xff\xd8\xff\xe0", "image/jpeg"),
-        (b"GIF89a", "image/gif"),
-        (b"RIFF\x00\x00\x00\x00WEBPVP8 ", "image/webp"),
-        (MP4, "video/mp4"),
-        (b"\x1a\x45\xdf\xa3\x01", "video/webm"),
+        (PNG, "image/png"), (b"\xff\xd8\xff\xe0", "image/jpeg"), (b"GIF89a", "image/gif"),
+        (b"RIFF\x00\x00\x00\x00WEBPVP8 ", "image/webp"), (MP4, "video/mp4"), (b"\x1a\x45\xdf\xa3\x01", "video/webm"),
     ],
-)
+)  # fmt: skip
 def test_types_are_read_from_the_content(data, mime_type):
     assert mime_type_of(data) == mime_type
 

@@ -96,7 +96,7 @@ class TestInvitedIds:
     def test_only_listed_ids_are_admitted(self, panel_of):
         _panel, standin = panel_of(check_by="invited")
         LabCode.objects.create(study="splitting", code=standin.guests[0].person)
-        assert refused(Visitor(standin, standin.guests[1]).arrive(), "exactly as it was sent to you")
+        assert refused(Visitor(standin, standin.guests[1]).arrive(), "exactly as it was sent")
         Visitor(standin, standin.guests[0]).enter()
 
     def test_erased_participant_is_no_longer_on_the_list(self, panel_of):

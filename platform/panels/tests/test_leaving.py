@@ -33,26 +33,15 @@ def test_own_sites_and_codes_are_accepted(address):
 @pytest.mark.parametrize(
     "address",
     [
-        "https://evil.example.org/done",
-        "https://panel.example.org.evil.example/done",
-        "https://panel.example.org@evil.example/done",
-        "https://user:word@panel.example.org/done",
-        "http://panel.example.org/done",
-        "https://panel.example.org:8443/done",
-        "https://other.example.org/done",
-        "//evil.example/done",
-        "https:evil.example/done",
-        "javascript://panel.example.org/%0aalert(1)",
-        "https://panel.example.org\\@evil.example/",
-        "https://panel.example.org/\nevil",
-        "https://{person}/done",
-        "https://{person}.panel.example.org/done",
-        "https://panel.example.org/{worker}",
-        "https://[panel.example.org/",
-        "https://panel.example.org/" + "x" * 600,
-        "two words",
+        "https://evil.example.org/done", "https://panel.example.org.evil.example/done",
+        "https://panel.example.org@evil.example/done", "https://user:word@panel.example.org/done",
+        "http://panel.example.org/done", "https://panel.example.org:8443/done", "https://other.example.org/done",
+        "//evil.example/done", "https:evil.example/done", "javascript://panel.example.org/%0aalert(1)",
+        "https://panel.example.org\\@evil.example/", "https://panel.example.org/\nevil", "https://{person}/done",
+        "https://{person}.panel.example.org/done", "https://panel.example.org/{worker}", "https://[panel.example.org/",
+        "https://panel.example.org/" + "x" * 600, "two words",
     ],
-)
+)  # fmt: skip
 def test_other_addresses_are_refused_with_the_reason(address):
     with pytest.raises(NotAllowed) as refusal:
         check_destination(address, SITES)
@@ -74,7 +63,7 @@ def test_every_ending_has_an_outcome():
 def test_address_on_another_site_cannot_be_saved(panel_of):
     panel, _standin = panel_of()
     panel.to_completed = "https://evil.example/done"
-    with pytest.raises(ValidationError, match=r"https://evil\.example is not one of them"):
+    with pytest.raises(ValidationError, match=r"https://evil\.example is not one"):
         panel.full_clean()
 
 

@@ -131,17 +131,13 @@ def test_additional_person_is_reported_without_effect(payment_list, panel, boss)
 @pytest.mark.parametrize(
     ("data", "expected_text"),
     [
-        (b"", "name each of the columns"),
-        (b"person,amount\nA1,3.00\n", "“id”, “amount”"),
-        (b"id,amount,id\nA1,3.00,B2\n", "name each of the columns"),
-        (b"id,amount\n", "no payment"),
-        (b"id,amount\nA1,three\n", "not a valid amount"),
-        (b"id,amount\nA1,-3\n", "not a valid amount"),
-        (b"id,amount\nA1,nan\n", "not a valid amount"),
-        (b"id,amount\n,3.00\n", "The ID is missing"),
+        (b"", "name each of the columns"), (b"person,amount\nA1,3.00\n", "“id”, “amount”"),
+        (b"id,amount,id\nA1,3.00,B2\n", "name each of the columns"), (b"id,amount\n", "no payment"),
+        (b"id,amount\nA1,three\n", "not a valid amount"), (b"id,amount\nA1,-3\n", "not a valid amount"),
+        (b"id,amount\nA1,nan\n", "not a valid amount"), (b"id,amount\n,3.00\n", "The ID is missing"),
         (b"\xff\xfe\x00", "UTF-8"),
     ],
-)
+)  # fmt: skip
 def test_invalid_file_is_refused_as_a_whole(payment_list, panel, data, expected_text):
     with pytest.raises(BadFile, match=expected_text):
         lists.read(data, panel)

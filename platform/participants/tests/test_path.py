@@ -179,18 +179,10 @@ class TestGoingBack:
     @pytest.mark.parametrize(
         ("position", "fields"),
         [
-            (0, {"agree": "yes"}),
-            (0, {}),
-            (1, {"name": "Sascha"}),
-            (2, {"code_word": "wrong"}),
-            (4, {"loss_rate": "20%"}),
-            (99, {}),
-            (-1, {}),
-            ("", {}),
-            ("x", {}),
-            ("9" * 5000, {}),
+            (0, {"agree": "yes"}), (0, {}), (1, {"name": "Sascha"}), (2, {"code_word": "wrong"}),
+            (4, {"loss_rate": "20%"}), (99, {}), (-1, {}), ("", {}), ("x", {}), ("9" * 5000, {}),
         ],
-    )
+    )  # fmt: skip
     def test_post_from_another_step_shows_the_current_step(self, visitor, position, fields):
         visitor.walk_to("match")
         response = visitor.send(position=position, **fields)

@@ -389,14 +389,16 @@ def test_pay_from_an_outside_experiment_has_its_own_books_and_is_never_paid(boss
 def test_the_last_page_shows_the_status_of_the_pay(standin: StandIn, boss: User):
     base, bonus = finished("A1")
     person = base.enrolment
-    assert pay_status(person) == [
-        "Recorded. Once the researchers approve it, it will be paid through the site that brought you here. "
-        "They have not said when."
-    ]
+    (recorded,) = pay_status(person)
+    assert recorded.startswith("Recorded.") and "through the site that brought" in recorded
     approve(boss, base)
     settle()
     of_base, of_bonus = pay_status(person)
-    assert of_base == "For taking part: This has been paid." and of_bonus.startswith("Bonus: Recorded.")
+    assert (
+        of_base.startswith("For taking part: ")
+        and of_base.endswith("has been paid.")
+        and of_bonus.startswith("Bonus: Recorded.")
+    )
     approve(boss, bonus)
     settle()
     assert pay_status(person) == ["This has been paid."]
@@ -404,12 +406,8 @@ def test_the_last_page_shows_the_status_of_the_pay(standin: StandIn, boss: User)
 
 def test_the_last_page_names_the_right_payment_method(boss: User):
     by_code, elsewhere = finished("code", recruiter="codes"), finished("label", recruiter="otree")
-    assert pay_status(by_code[0].enrolment) == [
-        "Recorded. The researchers will pay you themselves. They have not said when."
-    ]
-    assert pay_status(elsewhere[0].enrolment) == [
-        "This is paid by the experiment that brought you here, together with anything else you earn there."
-    ]
+    assert "researchers will pay you themselves" in pay_status(by_code[0].enrolment)[0]
+    assert "by the experiment that brought" in pay_status(elsewhere[0].enrolment)[0]
     deciding.write_off(study=STUDY, rows=keys(*by_code), user=boss, reason="a test of ours")
     assert "decided not to pay" in pay_status(by_code[0].enrolment)[0]
 
@@ -437,7 +435,7 @@ def test_errors_in_the_books_are_found():
     base, _bonus = finished("A1")
     LedgerRow.objects.filter(pk=base.pk).update(state="approved")
     expected_text = "\n".join(map(str, books.check()))
-    assert "the account “approved” holds 0.00 USD, but its rows sum to 1.00" in expected_text
+    assert "“approved” holds 0.00 USD, but" in expected_text
     assert f"the postings of row {base.uid} do not match its state" in expected_text
     with pytest.raises(CommandError, match="but its rows sum to"):
         call_command("check_books")

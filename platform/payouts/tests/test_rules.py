@@ -120,17 +120,11 @@ def test_half_a_cent_is_rounded_up(amount, rounded):
 @pytest.mark.parametrize(
     ("ending", "owed"),
     [
-        ("completed", {"base": "1.00", "bonus": "1.60"}),
-        ("failed_quiz", {"base": "1.00"}),
-        ("opponent_failed", {"base": "1.00", "bonus": "1.00"}),
-        ("failed_code_word", {}),
-        ("timed_out", {}),
-        ("dropped_out", {}),
-        ("withdrew", {}),
-        ("returned", {}),
-        ("screened_out", {}),
+        ("completed", {"base": "1.00", "bonus": "1.60"}), ("failed_quiz", {"base": "1.00"}),
+        ("opponent_failed", {"base": "1.00", "bonus": "1.00"}), ("failed_code_word", {}), ("timed_out", {}),
+        ("dropped_out", {}), ("withdrew", {}), ("returned", {}), ("screened_out", {}),
     ],
-)
+)  # fmt: skip
 def test_what_each_ending_pays_by_default(ending, owed):
     result = due(PayRule(), ending=ending, payoff=8000, share=0.8)
     assert {reason: str(amount) for reason, amount in result.items()} == owed

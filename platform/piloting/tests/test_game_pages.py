@@ -51,8 +51,8 @@ def with_template(folder, game: str, name: str, body: str):
 @pytest.mark.parametrize(
     ("name", "body", "problem"),
     [
-        ("screen.html", "{% load play %}{% table view.absent %}", "TemplateSyntaxError: a tag needs a Table"),
-        ("form_vote.html", "<button name='vote' value='true'>Yes</button>", "does not offer 'false' for vote"),
+        ("screen.html", "{% load play %}{% table view.absent %}", "TemplateSyntaxError: "),
+        ("form_vote.html", "<button name='vote' value='true'>Yes</button>", "'false' for vote"),
         ("form_vote.html", "<button>Send</button>", "has no field vote"),
     ],
 )

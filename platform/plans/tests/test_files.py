@@ -31,15 +31,10 @@ def test_a_file_says_the_same_as_the_plan_it_was_made_from():
 @pytest.mark.parametrize(
     "path, value",
     [
-        ("pay.base", "1.00"),
-        ("pay.base", 1.0),
-        ("pay.currency", "USD"),
-        ("journey.3.of.0.timing", {"turn": 180}),
-        ("title", "Another title"),
-        ("cells.quota", 7),
-        ("entry", {"via": "open"}),
+        ("pay.base", "1.00"), ("pay.base", 1.0), ("pay.currency", "USD"), ("journey.3.of.0.timing", {"turn": 180}),
+        ("title", "Another title"), ("cells.quota", 7), ("entry", {"via": "open"}),
     ],
-)
+)  # fmt: skip
 def test_the_hash_stays_when_participants_would_meet_the_same(path, value):
     assert version_hash(changed(path, value)) == version_hash(FRAMING)
 
@@ -73,17 +68,11 @@ def test_cells_with_the_same_content_have_the_same_hash():
         *("%YAML 1.1\n---\na: on", "%YAML 1.3\n---\na: on", "a: {1: x, '1': y}", "a: {~: 1}", '{"a": "\\ud800"}'),
         *('{"a": "\\u0000"}', "[" * 50_000, "- " * 50_000, '{"a":' * 50_000, "a: !!binary aGk=", "a: !x y"),
         *(
-            "a: 1\na: 2",
-            "[1]",
-            "a: &x 1\nb: *x",
-            "a: {",
-            "",
-            "a: .nan",
-            '{"a": 1, "a": 2}',
+            "a: 1\na: 2", "[1]", "a: &x 1\nb: *x", "a: {", "", "a: .nan", '{"a": 1, "a": 2}',
             "a: " + "[" * 99 + "]" * 99,
         ),
     ],
-)
+)  # fmt: skip
 def test_a_text_that_is_no_plan_is_refused(text):
     with pytest.raises(BadPlan):
         loads(text)

@@ -68,18 +68,11 @@ def test_a_plan_without_faults_keeps_its_hypotheses_with_every_default() -> None
     assert check(STUDY).faults == []
     assert canonical(STUDY)["analysis"]["hypotheses"] == [
         {
-            "name": "framing",
-            "claim": "Taking lowers efficiency.",
-            "outcome": "talk.efficiency",
-            "contrast": WORDING,
-            "estimand": "both",
-            "model": "auto",
-            "adjust": ["before.age"],
-            "exclude": ["before.age < 18"],
-            "role": "primary",
-            "family": "main",
+            "name": "framing", "claim": "Taking lowers efficiency.", "outcome": "talk.efficiency", "contrast": WORDING,
+            "estimand": "both", "model": "auto", "adjust": ["before.age"], "exclude": ["before.age < 18"],
+            "role": "primary", "family": "main",
         }
-    ]
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -107,9 +100,9 @@ def test_outcomes_and_comparisons_that_can_be_planned(changes: dict[str, Any]) -
         ({"outcome": "efficiency"}, "outcome", "STAGE.NAME"),
         ({"outcome": ""}, "outcome", "Choose an outcome, such as"),
         ({"outcome": "talk.efficency"}, "outcome", "rounds_played"),
-        ({"outcome": "after.word"}, "outcome", "neither a number nor yes or no"),
+        ({"outcome": "after.word"}, "outcome", "neither a number nor"),
         ({"outcome": "after.mood"}, "model", "Choose one of: ordered"),
-        ({"model": "logit"}, "model", "Choose one of: auto, linear, log"),
+        ({"model": "logit"}, "model", "one of: auto, linear, log"),
         ({"outcome": "talk.agreement", "model": "log"}, "model", "auto, linear, logit"),
         ({"contrast": {"factor": "frame", "levels": ["take", "give"]}}, "contrast.factor", "wording, rounds, opponent"),
         ({"contrast": {"factor": "wording", "levels": ["take", "gve"]}}, "contrast.levels.1", "it has take, give"),

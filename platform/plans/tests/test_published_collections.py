@@ -48,15 +48,10 @@ class TestEconomicsArena:
     @pytest.mark.parametrize(
         ("environment", "matches"),
         [
-            ("melee", 150),
-            ("rational", 150 * 5),
-            ("cot", 150 * 5),
-            ("senior", 100),
-            ("melee-history", 30),
-            ("rational-history", 30 * 5),
-            ("self", 30 * 5),
+            ("melee", 150), ("rational", 150 * 5), ("cot", 150 * 5), ("senior", 100), ("melee-history", 30),
+            ("rational-history", 30 * 5), ("self", 30 * 5),
         ],
-    )
+    )  # fmt: skip
     def test_environments_have_the_published_number_of_sessions(self, game, environment, matches):
         name, agents = f"econarena-{game}-{environment}", [f"openai:{name}" for name in "abcde"]
         assert check(COLLECTIONS[name].adapted(agents)).matches == matches

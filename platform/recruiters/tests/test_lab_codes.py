@@ -32,16 +32,12 @@ def problems_of(data: bytes) -> list[tuple[int, str]]:
 @pytest.mark.parametrize(
     "data",
     [
-        VALID_FILE,
-        b"\xef\xbb\xbf" + VALID_FILE,
-        VALID_FILE.decode().encode("utf-16"),
-        VALID_FILE.replace(b",", b";"),
-        VALID_FILE.replace(b",", b"\t"),
-        b"sep=;\r\n" + VALID_FILE.replace(b",", b";"),
+        VALID_FILE, b"\xef\xbb\xbf" + VALID_FILE, VALID_FILE.decode().encode("utf-16"), VALID_FILE.replace(b",", b";"),
+        VALID_FILE.replace(b",", b"\t"), b"sep=;\r\n" + VALID_FILE.replace(b",", b";"),
         b'"Label","Code"\n"row 1","ANTON-01"\n\n,BERTA-02\n,\n',
     ],
     ids=["plain", "BOM", "UTF-16", "semicolons", "tabs", "sep=", "other order and empty lines"],
-)
+)  # fmt: skip
 def test_csv_dialects_of_spreadsheets_are_read(data):
     assert [(uploaded.code, uploaded.label) for uploaded in lab_codes.read(data)] == [
         ("ANTON-01", "row 1"),
@@ -57,26 +53,15 @@ def test_labels_may_contain_any_text():
 @pytest.mark.parametrize(
     ("line", "reason"),
     [
-        (",nobody", "missing"),
-        ("short", "6 to 40 characters"),
-        ("x" * 41, "6 to 40 characters"),
-        ("ANTÓN-01", "only letters (A–Z)"),
-        ("ANTON 01", "only letters"),
-        ("ANTON/01", "only letters"),
-        ("1.2E+10", "only letters"),
-        ("٣٣٣٣٣٣٣", "only letters"),
-        ("_anton1", "must start with a letter"),
-        ('"=HYPERLINK(""http://x"")"', "formula"),
-        ("-ANTON1", "formula"),
-        ("@ANTON1", "formula"),
-        ("＝ANTON1", "formula"),
-        ("ANTON-01,=1+1", "label must not start like a spreadsheet formula"),
-        ("ANTON-01," + "x" * 121, "at most 120"),
-        ('ANTON-01,"two\nlines"', "single line"),
-        ("ANTON-01,a\x07", "single line"),
-        ("ANTON-01,a,b", "more cells"),
+        (",nobody", "missing"), ("short", "6 to 40 characters"), ("x" * 41, "6 to 40 characters"),
+        ("ANTÓN-01", "only letters (A–Z)"), ("ANTON 01", "only letters"), ("ANTON/01", "only letters"),
+        ("1.2E+10", "only letters"), ("٣٣٣٣٣٣٣", "only letters"), ("_anton1", "must start with a letter"),
+        ('"=HYPERLINK(""http://x"")"', "formula"), ("-ANTON1", "formula"), ("@ANTON1", "formula"),
+        ("＝ANTON1", "formula"), ("ANTON-01,=1+1", "label must not start like"),
+        ("ANTON-01," + "x" * 121, "at most 120"), ('ANTON-01,"two\nlines"', "single line"),
+        ("ANTON-01,a\x07", "single line"), ("ANTON-01,a,b", "more cells"),
     ],
-)
+)  # fmt: skip
 def test_invalid_line_is_reported_with_its_reason(line, reason):
     ((number, expected_text),) = problems_of(f"code,label\nGOODCODE1,fine\n{line}\nGOODCODE2,fine\n".encode())
     assert number in (3, 4) and reason in expected_text
@@ -91,20 +76,14 @@ def test_all_problems_are_reported_at_once():
 @pytest.mark.parametrize(
     ("data", "reason"),
     [
-        (b"", "empty"),
-        (b"\xef\xbb\xbf", "empty"),
-        (b"\n\n", "empty"),
-        (b"code\n", "no code"),
-        (b"ANTON-01\nBERTA-02\n", "first line must name"),
-        (b"code,email\nANTON-01,a@b.c\n", "and no others"),
-        (b"code,code\nANTON-01,ANTON-01\n", "first line must name"),
-        (b"code\n\xe4\xf6\xfc\xdf\xe4\xf6\n", "UTF-8"),
-        (b'code\n"ANTON-01\n', "quotation mark"),
-        (b"\x00\x01\x02\x03PK", "first line must name"),
+        (b"", "empty"), (b"\xef\xbb\xbf", "empty"), (b"\n\n", "empty"), (b"code\n", "no code"),
+        (b"ANTON-01\nBERTA-02\n", "first line must name"), (b"code,email\nANTON-01,a@b.c\n", "and no others"),
+        (b"code,code\nANTON-01,ANTON-01\n", "first line must name"), (b"code\n\xe4\xf6\xfc\xdf\xe4\xf6\n", "UTF-8"),
+        (b'code\n"ANTON-01\n', "quotation mark"), (b"\x00\x01\x02\x03PK", "first line must name"),
         (b"code\n" + b"ANTON-01" * 300_000, "larger than 2 MB"),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
-)
+)  # fmt: skip
 def test_invalid_file_is_refused(data, reason):
     assert reason in " ".join(expected_text for _line, expected_text in problems_of(data))
 
@@ -132,9 +111,8 @@ class TestTaking:
         LabCode.objects.create(study="splitting", code="Berta-02")
         with pytest.raises(BadFile) as refused:
             self.take()
-        assert [(problem.line, problem.reason) for problem in refused.value.problems] == [
-            (3, "The study already has this code.")
-        ]
+        (problem,) = refused.value.problems
+        assert problem.line == 3 and "already has this code" in problem.reason
         assert LabCode.objects.count() == 1
 
     def test_studies_may_share_codes(self):
@@ -203,7 +181,7 @@ class TestOnce:
         address = Client().post(LINK)["Location"]
         answer = getattr(Client(), method)(LINK)
         assert answer.status_code == 403
-        assert heading_of(answer) == "This link has already been used"
+        assert "already been used" in heading_of(answer)
         assert address not in answer.content.decode() and "tell the people who invited" in text_of(answer)
         assert Enrolment.objects.count() == 1
 

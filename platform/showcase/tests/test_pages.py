@@ -179,5 +179,5 @@ def test_a_servers_home_page_names_its_owner(settings, client: Client):
     settings.SITE_OWNER, settings.SITE_CONTACT = "The <Lab>", "lab@example.org"
     settings.PRIVACY_URL = "https://example.org/privacy"
     page = client.get("/").content.decode()
-    assert "This server is run by The &lt;Lab&gt;." in page
+    assert "run by The &lt;Lab&gt;." in page
     assert 'href="mailto:lab@example.org"' in page and 'href="https://example.org/privacy"' in page

@@ -245,14 +245,9 @@ THREE_PEOPLE = {"p1": "person", "p2": "person", "p3": "person", "p4": "script:ra
 def contest(slug: str = "together", **parts: object) -> Study:
     """Return a launched contest of three participants and a script, without questions."""
     defaults: dict[str, object] = {
-        "game": "beauty_contest",
-        "config": {"players": 4, "runs": 1},
-        "via": "open",
-        "agents": ["script:rational", "script:random"],
-        "seats": THREE_PEOPLE,
-        "code_word": None,
-        "ready": 0,
-    }
+        "game": "beauty_contest", "config": {"players": 4, "runs": 1}, "via": "open",
+        "agents": ["script:rational", "script:random"], "seats": THREE_PEOPLE, "code_word": None, "ready": 0,
+    }  # fmt: skip
     return launched(slug, **{**defaults, "factors": {}, **parts})
 
 

@@ -54,10 +54,10 @@ def test_highest_bonus_follows_the_pay_rule(rule, highest):
 @pytest.mark.parametrize(
     ("via", "currency", "text"),
     [
-        ("prolific", "GBP", "states a minimum of £6.00 per hour"),
-        ("prolific", "EUR", "Prolific states no minimum pay in this currency"),
-        ("mturk", "USD", "Mechanical Turk states no minimum pay"),
-        ("panel", "USD", "The panel's own fee is not included"),
+        ("prolific", "GBP", "minimum of £6.00 per hour"),
+        ("prolific", "EUR", "minimum pay in this currency"),
+        ("mturk", "USD", "Turk states no minimum pay"),
+        ("panel", "USD", "own fee is not included"),
         ("open", "USD", "Participants who end early"),
     ],
 )
@@ -67,7 +67,7 @@ def test_terms_of_each_recruiter_are_stated(via, currency, text):
 
 
 def test_pay_below_the_recruiters_minimum_is_warned_of():
-    assert "at least $8.00 per hour. This study pays $" in costs(average="0.01", base="0.05").warnings[0]
+    assert "at least $8.00 per hour" in costs(average="0.01", base="0.05").warnings[0]
     assert "not counting bonuses" in costs(average="50.00", cap="100.00", base="0.05").warnings[0]
     assert costs(base="50.00").warnings == []
 
@@ -94,7 +94,7 @@ def test_model_calls_cost_what_earlier_matches_cost_and_have_a_limit():
 def test_limit_that_allows_no_call_is_warned_of():
     agent = {"endpoint": "openai", "model": "gpt-5", "cap_match": 0.05, "cap_study": 5.0}
     (warning,) = costs(via="open", agents={"five": agent}).warnings
-    assert "One call of openai:gpt-5 can cost up to $0.16" in warning and "limit of $0.05" in warning
+    assert "openai:gpt-5 can cost up to $0.16" in warning and "limit of $0.05" in warning
     assert costs(via="open", agents={"five": {**agent, "max_tokens": 500}}).warnings == []
 
 

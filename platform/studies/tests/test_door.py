@@ -109,7 +109,7 @@ def test_entry_pages_show_no_game_parameters():
 @pytest.mark.parametrize(
     ("fields", "reason"),
     [
-        ({"participations": 1}, "each person can take part once"),
+        ({"participations": 1}, "can take part once"),
         ({"participations": None, "rest_hours": 5}, "within the last 5 hours"),
     ],
 )

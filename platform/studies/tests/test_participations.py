@@ -181,24 +181,20 @@ class TestRestBetweenGames:
         allowed = Enrolment.objects.get().arrived_at + timedelta(hours=12)
         assert timedelta(0) <= stated_time - allowed < timedelta(minutes=1)
 
-    def test_unfinished_game_elsewhere_counts(self):
+    @pytest.mark.parametrize(
+        ("other", "status"),
+        [({}, 403), ({"rest_hours": 0}, 302),
+         ({"game": "negotiation", "roles": ["alice"], "agents": "script:random"}, 302)],
+    )  # fmt: skip
+    def test_unfinished_game_of_the_kind_counts_where_there_is_a_rest_period(self, other, status):
         follow_assignment_link(study_of_family("small"))
-        assert follow_assignment_link(study_of_family("large"), assignment="A2").status_code == 403
-
-    def test_other_kinds_of_game_do_not_count(self):
-        follow_assignment_link(study_of_family("small"))
-        other = study_of_family("prices", game="negotiation", roles=["alice"], agents="script:random")
-        assert follow_assignment_link(other, assignment="A2").status_code == 302
+        assert follow_assignment_link(study_of_family("large", **other), assignment="A2").status_code == status
 
     def test_other_people_and_recruiters_do_not_count(self):
         study = study_of_family("small")
         follow_assignment_link(study)
         assert follow_assignment_link(study, worker="W2", assignment="A2").status_code == 302
         assert enrol(study, Arrival("prolific", worker="W", proof="S1"))
-
-    def test_study_without_a_rest_period_has_no_wait(self):
-        follow_assignment_link(study_of_family("small"))
-        assert follow_assignment_link(study_of_family("large", rest_hours=0), assignment="A2").status_code == 302
 
     @pytest.mark.parametrize(
         ("wait", "message"),

@@ -30,21 +30,12 @@ KEPT = (5000, 4000, 3000)
 """What the participant keeps in each match of a session."""
 
 BY_DEFAULT = {
-    "completed": "base and bonus",
-    "failed_quiz": "base",
-    "opponent_failed": "base and average",
-    "our_outage": "base and average",
-    "partner_left": "base and average",
-    "no_partner": "base",
-    "replaced": "base after half",
-    "timed_out": "base after half",
-    "dropped_out": "base after half",
-    "screened_out": "nothing",
-    "failed_code_word": "nothing",
-    "failed_comprehension": "nothing",
-    "withdrew": "nothing",
+    "completed": "base and bonus", "failed_quiz": "base", "opponent_failed": "base and average",
+    "our_outage": "base and average", "partner_left": "base and average", "no_partner": "base",
+    "replaced": "base after half", "timed_out": "base after half", "dropped_out": "base after half",
+    "screened_out": "nothing", "failed_code_word": "nothing", "failed_comprehension": "nothing", "withdrew": "nothing",
     "returned": "nothing",
-}
+}  # fmt: skip
 """The specification: what each ending pays."""
 FINISHED = ("completed", "failed_quiz")
 ABSENT = ("replaced", "timed_out", "dropped_out")
@@ -173,7 +164,7 @@ def check(case: Case) -> None:
     assert owed in expected(case)
     assert f"${sum(owed.values(), Decimal('0.00'))}" in page.split("Your pay")[1]
     if case.ending in ABSENT and not case.pays:
-        assert ("you had played half or more" if owed else "you had played less than half") in page
+        assert ("half or more" if owed else "less than half") in page
     pretends = reaching.REACH_STATE.get(State(case.ending)) in reaching.PRETENDED
     if not pretends:
         call_command("check_people", verbosity=0)

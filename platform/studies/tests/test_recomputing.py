@@ -70,22 +70,22 @@ def change_offer() -> None:
 
 
 CORRUPTIONS: list[tuple[Callable[[], object], list[str]]] = [
-    (lambda: change_ledger(amount="2.50"), ["the ledger owes base pay of $2.50, but the log gives $1.00"]),
-    (lambda: change_ledger(currency="EUR"), ["the ledger owes base pay of €1.00, but the log gives $1.00"]),
-    (delete_base_pay, ["is owed base pay of $1.00, but the ledger has no such row"]),
-    (change_last_page, ["the last page shows $9.00, but the log gives $2.00"]),
-    (lambda: Enrolment.objects.update(earnings=None), ["the last page shows no pay, but the log gives $2.00"]),
+    (lambda: change_ledger(amount="2.50"), ["base pay of $2.50, but the log gives $1.00"]),
+    (lambda: change_ledger(currency="EUR"), ["base pay of €1.00, but the log gives $1.00"]),
+    (delete_base_pay, ["is owed base pay of $1.00"]),
+    (change_last_page, ["shows $9.00, but the log gives $2.00"]),
+    (lambda: Enrolment.objects.update(earnings=None), ["shows no pay, but the log gives $2.00"]),
     (lambda: Match.objects.update(payoffs={"alice": 1.0, "bob": 1.0}), ["the stored payoffs of match"]),
     (lambda: Match.objects.update(snapshot={}), []),
-    (change_offer, ["a match cannot be replayed: Event 4 differs"]),
+    (change_offer, ["cannot be replayed: Event 4"]),
     (lambda: Event.objects.filter(kind="end").delete(), ["a match cannot be replayed"]),
     (
         lambda: Enrolment.objects.update(state=State.DROPPED_OUT),
-        ["made every move, but ended as “dropped out” instead of completed", "the ledger owes bonus of $1.00", "shows"],
+        ["ended as “dropped out” instead of completed", "the ledger owes bonus of $1.00", "shows"],
     ),
     (
         lambda: Enrolment.objects.update(state=State.PLAYING, ended_at=None, position=F("position")),
-        ["made every move, and no step is left, but is not completed"],
+        ["no step is left, but is not completed"],
     ),
 ]
 
@@ -104,11 +104,9 @@ def test_a_payment_without_reason_is_named(study):
     reaching.run_out_of_time(visitor)
     assert found() == [] and not LedgerRow.objects.exists()
     Enrolment.objects.update(state=State.OPPONENT_FAILED)
-    assert [sentence.split(": ", 1)[1] for sentence in found()] == [
-        "is owed base pay of $1.00, but the ledger has no such row",
-        "is owed bonus of $1.00, but the ledger has no such row",
-        "the last page shows $0.00, but the log gives $2.00",
-    ]
+    base, bonus, page = found()
+    assert "is owed base pay of $1.00" in base and "is owed bonus of $1.00" in bonus
+    assert "shows $0.00, but the log gives $2.00" in page
 
 
 def test_command_fails_with_the_sentences_and_runs_in_check_books(visitor):

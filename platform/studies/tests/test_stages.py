@@ -30,13 +30,9 @@ from tests.visitors import Visitor, arrived_participant, heading_of, shown_earli
 pytestmark = [pytest.mark.services, pytest.mark.django_db]
 
 TALK: dict[str, Any] = {
-    "stage": "game",
-    "name": "talk",
-    "game": "bargaining",
-    "config": {"rounds": 1},
-    "seats": {"alice": "person", "bob": "fair"},
-    "code_word": None,
-}
+    "stage": "game", "name": "talk", "game": "bargaining", "config": {"rounds": 1},
+    "seats": {"alice": "person", "bob": "fair"}, "code_word": None,
+}  # fmt: skip
 ASKED: dict[str, tuple[dict[str, Any], dict[str, str], dict[str, str]]] = {
     "single": ({"options": ["yes", "no"]}, {"": "perhaps"}, {"": "no"}),
     "multiple": ({"options": ["a", "b", "c"], "min": 2}, {".0": "on"}, {".0": "on", ".2": "on"}),
@@ -161,7 +157,7 @@ def test_answers_that_end_the_study_end_it_once():
     for age in ("12", "40"):
         visitor.send(position, question_age=age)
     assert visitor.now().state == State.SCREENED_OUT
-    assert heading_of(visitor.see()) == "You can't take part in this study"
+    assert "can't take part" in heading_of(visitor.see())
     assert Response.objects.get().answers == {"age": 12}
 
 

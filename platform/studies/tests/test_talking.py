@@ -43,7 +43,7 @@ def visitor() -> Visitor:
     """A participant who talks with a model before a game."""
     visitor = Visitor(arrived_participant(kit.launched("talking", plan=plan(TALK, GAME))))
     visitor.see()
-    assert "You will talk in a chat." in text_of(visitor.see())
+    assert "talk in a chat" in text_of(visitor.see())
     visitor.send(agree="yes")
     visitor.send(name="Robin")
     assert "Agree on a number." in text_of(visitor.see())
@@ -56,7 +56,7 @@ def test_chat_ends_when_everyone_is_ready_and_only_the_game_pays(visitor):
     assert chat.writers_of(talk) == ["p2"]
     assert list(talk.open_turns()) == ["p1"], "a model is not asked whether it is ready"
     page = visitor.see()
-    assert "You talk with a computer program." in text_of(page) and "Time left to talk:" in page.content.decode()
+    assert "talk with a computer program" in text_of(page) and "Time left to talk:" in page.content.decode()
     chat.write(match_id=talk.pk, sender="p1", text="Agreed.", key="2")
     visitor.move("p1", answer="go_on")
     talk.refresh_from_db()
@@ -100,7 +100,7 @@ def test_page_says_when_all_messages_are_written(visitor):
     for number in range(30):
         line = {"sender": "p1", "number": number + 1, "key": str(number), "text": "a", "readers": ["p2"], "after": 0}
         talk.chat_lines.create(**line, at=talk.started_at)
-    assert "You have written all of your messages." in text_of(visitor.see())
+    assert "written all of your messages" in text_of(visitor.see())
 
 
 def test_people_who_talk_with_each_other_wait_in_a_lobby():

@@ -10,32 +10,17 @@ from exports.glee import reading
 from games import registry
 
 BARGAINING = {
-    "money_to_divide": 100,
-    "max_rounds": 12,
-    "complete_information": True,
-    "messages_allowed": True,
-    "delta_1": 0.9,
+    "money_to_divide": 100, "max_rounds": 12, "complete_information": True, "messages_allowed": True, "delta_1": 0.9,
     "delta_2": 0.8,
-}
+}  # fmt: skip
 NEGOTIATION = {
-    "seller_value": 0.8,
-    "buyer_value": 1.2,
-    "product_price_order": 100,
-    "max_rounds": 10,
-    "complete_information": True,
-    "messages_allowed": False,
-}
+    "seller_value": 0.8, "buyer_value": 1.2, "product_price_order": 100, "max_rounds": 10,
+    "complete_information": True, "messages_allowed": False,
+}  # fmt: skip
 PERSUASION = {
-    "p": 0.5,
-    "v": 1.25,
-    "c": 0,
-    "product_price": 100,
-    "total_rounds": 2,
-    "is_seller_know_cv": True,
-    "is_buyer_know_p": True,
-    "seller_message_type": "text",
-    "is_myopic": False,
-}
+    "p": 0.5, "v": 1.25, "c": 0, "product_price": 100, "total_rounds": 2, "is_seller_know_cv": True,
+    "is_buyer_know_p": True, "seller_message_type": "text", "is_myopic": False,
+}  # fmt: skip
 ARGS = {"bargaining": BARGAINING, "negotiation": NEGOTIATION, "persuasion": PERSUASION}
 
 TABLES = {

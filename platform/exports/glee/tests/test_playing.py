@@ -68,15 +68,9 @@ def test_the_buyer_gains_from_purchases():
     outcome = played("persuasion", table, {"total_rounds": 4})
     assert outcome.payoffs == {"alice": pytest.approx(200), "bob": pytest.approx(25 - 100)}
     assert outcome.metrics == {
-        "high_quality_rounds": 2,
-        "sold": 2,
-        "sold_high": 1,
-        "sold_low": 1,
-        "efficiency": 0.5,
-        "fairness": 0.5,
-        "alice_self_gain": pytest.approx(0.5),
-        "bob_self_gain": pytest.approx(-75 / 400),
-    }
+        "high_quality_rounds": 2, "sold": 2, "sold_high": 1, "sold_low": 1, "efficiency": 0.5, "fairness": 0.5,
+        "alice_self_gain": pytest.approx(0.5), "bob_self_gain": pytest.approx(-75 / 400),
+    }  # fmt: skip
 
 
 @needs_persuasion
@@ -92,7 +86,7 @@ def test_shares_of_zero_rounds_are_undefined():
 def test_an_offer_with_a_wrong_sum_is_kept_unchanged():
     outcome = played("bargaining", TABLES["bargaining"].replace("50,50", "50,45"))
     assert outcome.payoffs == {"alice": pytest.approx(45), "bob": pytest.approx(36)}
-    assert outcome.unverified.startswith("Move 3 by bob: The two parts add up to $95")
+    assert outcome.unverified.startswith("Move 3 by bob: ") and "$95" in outcome.unverified
 
 
 @pytest.mark.parametrize("family", FAMILIES)
@@ -106,7 +100,7 @@ def test_a_message_of_3000_characters_is_kept(family):
     outcome = played(family, table, {} if family == "persuasion" else {"messages_allowed": True})
     messages = [event.data["move"].get("message") for event in outcome.events if event.kind == "move"]
     assert message in messages
-    assert "too long: at most 2000 characters" in outcome.unverified
+    assert "at most 2000 characters" in outcome.unverified
 
 
 def test_messages_that_were_not_allowed_are_kept():
@@ -117,13 +111,13 @@ def test_messages_that_were_not_allowed_are_kept():
 
 def test_text_around_an_answer_is_dropped_and_reported():
     outcome = played("bargaining", TABLES["bargaining"].replace(",,,Bob,1,reject", ",,No!,Bob,1,reject"))
-    assert outcome.unverified == "Row 3: the message beside an answer was left out."
+    assert outcome.unverified.startswith("Row 3: the message beside")
 
 
 @needs_persuasion
 def test_a_seller_without_message_does_not_stop_the_import():
     outcome = played("persuasion", TABLES["persuasion"].replace("It is good too", ""))
-    assert outcome.unverified == "Row 6: the seller sent no message; “…” stands for it."
+    assert outcome.unverified.startswith("Row 6: the seller sent no")
 
 
 # ---- not read ----------------------------------------------------------------------------------
@@ -132,12 +126,12 @@ def test_a_seller_without_message_does_not_stop_the_import():
 @pytest.mark.parametrize("family", FAMILIES)
 def test_a_game_cut_off_before_its_end_is_refused(family):
     table = "\n".join(TABLES[family].splitlines()[:-1])
-    with pytest.raises(UnreadableRecord, match=r"The game is not over: after 3 moves it waits for (alice|bob)"):
+    with pytest.raises(UnreadableRecord, match=r"after 3 moves .* (alice|bob)"):
         played(family, table)
 
 
 def test_moves_after_the_end_are_refused():
-    with pytest.raises(UnreadableRecord, match="Move 5 by alice: The game is over"):
+    with pytest.raises(UnreadableRecord, match="Move 5 by alice: "):
         played("bargaining", TABLES["bargaining"] + "50,50,,Alice,3,\n")
 
 
@@ -147,17 +141,17 @@ def test_a_persuasion_game_reports_missing_rounds():
 
 
 def test_an_empty_game_is_refused():
-    with pytest.raises(UnreadableRecord, match="after 0 moves it waits for alice"):
+    with pytest.raises(UnreadableRecord, match=r"after 0 moves .* alice"):
         played("bargaining", TABLES["bargaining"].splitlines()[0])
 
 
 def test_amounts_that_overflow_are_refused():
-    with pytest.raises(UnreadableRecord, match="too large or too small to compute with"):
+    with pytest.raises(UnreadableRecord, match="too large"):
         played("bargaining", TABLES["bargaining"].replace("50,50", "1e300,50"))
 
 
 def test_an_invalid_configuration_is_refused_with_its_reason():
-    with pytest.raises(UnreadableRecord, match=r"delta_alice.* must be at most 1"):
+    with pytest.raises(UnreadableRecord, match=r"delta_alice.* at most 1"):
         played("bargaining", args={"delta_1": 1.5})
 
 

@@ -24,13 +24,9 @@ BARGAINED = (
 def test_bargaining_is_read_with_our_keys_and_moves():
     game = read("bargaining")
     assert game.config == {
-        "money": 100,
-        "delta_alice": 0.9,
-        "delta_bob": 0.8,
-        "rounds": 12,
-        "complete_information": True,
+        "money": 100, "delta_alice": 0.9, "delta_bob": 0.8, "rounds": 12, "complete_information": True,
         "messages_allowed": True,
-    }
+    }  # fmt: skip
     assert game.moves == BARGAINED
     assert game.players == {"alice": "gpt-4o", "bob": "xai/grok-2-1212"}
 
@@ -38,13 +34,9 @@ def test_bargaining_is_read_with_our_keys_and_moves():
 def test_negotiation_is_read_with_factors_and_scale():
     game = read("negotiation")
     assert game.config == {
-        "scale": 100,
-        "seller_factor": 0.8,
-        "buyer_factor": 1.2,
-        "rounds": 10,
-        "complete_information": True,
+        "scale": 100, "seller_factor": 0.8, "buyer_factor": 1.2, "rounds": 10, "complete_information": True,
         "messages_allowed": False,
-    }
+    }  # fmt: skip
     assert game.moves == (
         ("alice", {"price": 110.0}),
         ("bob", {"decision": "reject"}),
@@ -62,16 +54,9 @@ def test_a_deal_with_jhon_counts_as_walking_away(decision):
 def test_persuasion_is_read_with_the_drawn_qualities():
     game = read("persuasion")
     assert game.config == {
-        "price": 100,
-        "prior": 0.5,
-        "high_value": 1.25,
-        "low_value": 0,
-        "rounds": 2,
-        "complete_information": True,
-        "message_type": "text",
-        "buyer_type": "long_living",
-        "qualities": ["high", "low"],
-    }
+        "price": 100, "prior": 0.5, "high_value": 1.25, "low_value": 0, "rounds": 2, "complete_information": True,
+        "message_type": "text", "buyer_type": "long_living", "qualities": ["high", "low"],
+    }  # fmt: skip
     assert game.moves == (
         ("alice", {"message": "It is good"}),
         ("bob", {"decision": "yes"}),
@@ -95,7 +80,7 @@ def test_binary_recommendations_are_read_from_alices_decision():
 def test_a_missing_message_gets_a_placeholder_and_a_remark():
     game = read("persuasion", TABLES["persuasion"].replace("It is good too", "None"))
     assert game.moves[2] == ("alice", {"message": "…"})
-    assert game.remarks == ("Row 6: the seller sent no message; “…” stands for it.",)
+    assert len(game.remarks) == 1 and game.remarks[0].startswith("Row 6: ")
 
 
 # ---- both generations, and what varies ---------------------------------------------------------
@@ -202,19 +187,19 @@ def test_role_names_are_not_peoples_names():
 @pytest.mark.parametrize(
     ("family", "old", "new", "reason"),
     [
-        ("bargaining", ",reject", ",perhaps", "row 3: decision is “perhaps”; expected one of accept, reject"),
-        ("bargaining", "60,40", "sixty,40", "row 2: alice_gain is “sixty”, which is not a number"),
-        ("bargaining", "60,40", "60,", "row 2: bob_gain is “”, which is not a number"),
-        ("bargaining", "60,40", "60,inf", "row 2: bob_gain is “inf”, which is not a number"),
+        ("bargaining", ",reject", ",perhaps", "row 3: decision is “perhaps”.*accept, reject"),
+        ("bargaining", "60,40", "sixty,40", "row 2: alice_gain is “sixty”"),
+        ("bargaining", "60,40", "60,", "row 2: bob_gain is “”"),
+        ("bargaining", "60,40", "60,inf", "row 2: bob_gain is “inf”"),
         ("bargaining", ",decision", ",decided", "has no column decision"),
-        ("bargaining", ",,,Bob,1,reject\n", "", "row 3: it belongs to round 2, but round 1 is due"),
-        ("bargaining", ",,,Bob,1,reject", "60,40,,Bob,1,reject", "row 3: an answer is due in round 1"),
-        ("bargaining", "60,40,Hello", ",,Hello", "row 2: an offer is due in round 1"),
-        ("bargaining", "Hello", "Hello, you", "row 2: it has more cells than there are columns"),
+        ("bargaining", ",,,Bob,1,reject\n", "", "row 3: .*round 2.*round 1 is due"),
+        ("bargaining", ",,,Bob,1,reject", "60,40,,Bob,1,reject", "row 3: an answer is due"),
+        ("bargaining", "60,40,Hello", ",,Hello", "row 2: an offer is due"),
+        ("bargaining", "Hello", "Hello, you", "row 2: it has more cells"),
         ("negotiation", "AcceptOffer", "Agreed", "row 5: decision is “Agreed”"),
         ("persuasion", "low-quality", "poor", "row 5: round_quality is “poor”"),
-        ("persuasion", "low-quality,", ",", "row 5: Nature's row is due in round 2"),
-        ("persuasion", ",,Alice,1,It is good,\n", "", "row 4: it belongs to round 2, but round 1 is due"),
+        ("persuasion", "low-quality,", ",", "row 5: Nature's row is due"),
+        ("persuasion", ",,Alice,1,It is good,\n", "", "row 4: .*round 2.*round 1 is due"),
         ("persuasion", "message", "words", "has no column message"),
     ],
 )
@@ -226,12 +211,12 @@ def test_a_broken_table_is_refused_with_row_and_reason(family, old, new, reason)
 @pytest.mark.parametrize(
     ("args", "reason"),
     [
-        ({"money_to_divide": "much"}, "money_to_divide is “much”, which is not a number"),
-        ({"money_to_divide": float("nan")}, "money_to_divide is “nan”, which is not a number"),
-        ({"money_to_divide": True}, "money_to_divide is “True”, which is not a number"),
-        ({"max_rounds": 2.5}, "max_rounds is 2.5, which is not a whole number"),
-        ({"complete_information": "perhaps"}, "complete_information is “perhaps”, neither true nor false"),
-        ({"parley": 7}, "parley is not a JSON object"),
+        ({"money_to_divide": "much"}, "money_to_divide is “much”"),
+        ({"money_to_divide": float("nan")}, "money_to_divide is “nan”"),
+        ({"money_to_divide": True}, "money_to_divide is “True”"),
+        ({"max_rounds": 2.5}, "max_rounds is 2.5, .* whole number"),
+        ({"complete_information": "perhaps"}, "complete_information is “perhaps”"),
+        ({"parley": 7}, "parley is not a JSON"),
     ],
 )
 def test_a_broken_configuration_is_refused_with_the_key(args, reason):
@@ -249,7 +234,7 @@ def test_a_missing_argument_is_named():
 def test_missing_discount_factors_are_named():
     published = json.loads(config("bargaining"))
     del published["game_args"]["delta_2"]
-    with pytest.raises(UnreadableRecord, match="neither delta_2 in game_args nor delta in player_2_args"):
+    with pytest.raises(UnreadableRecord, match="delta_2 in game_args nor delta in player_2_args"):
         reading.read("G1", json.dumps(published), TABLES["bargaining"])
 
 
@@ -258,9 +243,9 @@ def test_missing_discount_factors_are_named():
     [
         ("{", "config.json is not JSON"),
         ("[" * 100_000, "config.json is not JSON"),
-        ("[]", "config.json is not a JSON object"),
-        ('{"game_type": "auction"}', "game_type is “auction”; expected one of bargaining, negotiation, persuasion"),
-        ('{"game_type": "bargaining"}', "game_args is not a JSON object"),
+        ("[]", "config.json is not a"),
+        ('{"game_type": "auction"}', "game_type is “auction”.*bargaining, negotiation, persuasion"),
+        ('{"game_type": "bargaining"}', "game_args is not a"),
     ],
 )
 def test_a_file_that_is_not_a_configuration_is_refused(text, reason):
@@ -280,5 +265,5 @@ def test_a_missing_file_is_named(tmp_path, missing):
 def test_a_file_in_another_encoding_is_named(tmp_path):
     (tmp_path / "config.json").write_text(config("bargaining"))
     (tmp_path / "game.csv").write_bytes(TABLES["bargaining"].replace("Hello", "ü").encode("latin-1"))
-    with pytest.raises(UnreadableRecord, match=r"game\.csv is not valid UTF-8 \(byte 56\)"):
+    with pytest.raises(UnreadableRecord, match=r"game\.csv .*UTF-8 \(byte 56\)"):
         reading.read_game(tmp_path)

@@ -24,27 +24,11 @@ MESSAGES = st.one_of(
     st.text(max_size=40).filter(lambda text: "\x00" not in text),
     st.sampled_from(
         [
-            "None",
-            "nan",
-            "'",
-            "'None",
-            "=1+1",
-            "-5",
-            "@x",
-            "\t=",
-            "\n=",
-            "a;-1",
-            "a;''-1",
-            "a\n '=",
-            "a,b",
-            'say "x"',
-            "a\r\nb",
-            "\r",
-            " ",
-            "ü",
+            "None", "nan", "'", "'None", "=1+1", "-5", "@x", "\t=", "\n=", "a;-1", "a;''-1", "a\n '=", "a,b",
+            'say "x"', "a\r\nb", "\r", " ", "ü",
         ]
     ),
-)
+)  # fmt: skip
 FACTORS = st.floats(0.01, 1)
 MONEY = st.floats(1, 1e9)
 COMMON = {"rounds": st.sampled_from([None, 1, 2, 12, 20, 21, 40]), "cap": st.sampled_from([1, 7, 20, 21, 25, 99])}
@@ -56,12 +40,8 @@ CONFIGS = {
     ),
     "negotiation": st.fixed_dictionaries(
         {
-            "scale": MONEY,
-            "seller_factor": st.floats(0.1, 3),
-            "buyer_factor": st.floats(0.1, 3),
-            "outside_option": st.booleans(),
-            **COMMON,
-            **SETTINGS,
+            "scale": MONEY, "seller_factor": st.floats(0.1, 3), "buyer_factor": st.floats(0.1, 3),
+            "outside_option": st.booleans(), **COMMON, **SETTINGS,
         }
     ),
     "persuasion": st.fixed_dictionaries(
@@ -77,7 +57,7 @@ CONFIGS = {
             **COMMON,
         }
     ),
-}
+}  # fmt: skip
 NAMES = st.sampled_from(["human", "gpt-4o", "gemini-1.5-flash", "vertex_ai/x:y", "script:fair", "otree", "otree_LLM"])
 
 
@@ -135,34 +115,21 @@ def test_a_plain_game_needs_no_extra_keys():
     game = read("bargaining")
     published = json.loads(writing.game_files(game).files["config.json"])
     assert set(published) == {
-        "player_1_type",
-        "player_2_type",
-        "player_1_args",
-        "player_2_args",
-        "game_type",
-        "game_args",
-    }
+        "player_1_type", "player_2_type", "player_1_args", "player_2_args", "game_type", "game_args",
+    }  # fmt: skip
     assert published["game_args"] == {
-        "money_to_divide": 100,
-        "max_rounds": 12,
-        "complete_information": True,
-        "messages_allowed": True,
-        "delta_1": 0.9,
-        "delta_2": 0.8,
-    }
+        "money_to_divide": 100, "max_rounds": 12, "complete_information": True, "messages_allowed": True,
+        "delta_1": 0.9, "delta_2": 0.8,
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize(
     ("rounds", "cap", "max_rounds", "lost_keys"),
     [
-        (None, 99, 99, None),
-        (None, 40, 40, None),
-        (None, 12, 99, {"cap": 12}),
-        (12, 99, 12, None),
-        (12, 7, 12, {"cap": 7}),
-        (30, 99, 30, {"rounds": 30, "cap": 99}),
+        (None, 99, 99, None), (None, 40, 40, None), (None, 12, 99, {"cap": 12}), (12, 99, 12, None),
+        (12, 7, 12, {"cap": 7}), (30, 99, 30, {"rounds": 30, "cap": 99}),
     ],
-)
+)  # fmt: skip
 def test_horizons_survive_writing_and_reading(rounds, cap, max_rounds, lost_keys):
     game = read("bargaining")
     config = {**game.config, "rounds": rounds, "cap": cap}
@@ -219,7 +186,7 @@ def test_a_written_game_is_found_in_its_folder(tmp_path):
 @pytest.mark.parametrize("game_id", ["", "../x", "a/b", ".hidden", "a b"])
 def test_an_id_that_cannot_name_a_folder_is_refused(game_id):
     game = read("bargaining")
-    with pytest.raises(ValueError, match="not the name of a folder"):
+    with pytest.raises(ValueError, match="name of a folder"):
         writing.game_files(PublishedGame(game_id, "bargaining", game.config, game.players, game.moves))
 
 
