@@ -45,6 +45,7 @@ from piloting.models import Pilot, Walker
 from piloting.report import report
 from piloting.tasks import queue
 from plans.asking import AgentSettings
+from plans.library import ready_made
 from programs.models import Program
 from programs.tokens import new_secret
 from quality.score import score
@@ -52,7 +53,7 @@ from recruiters.arrivals import Arrival
 from recruiters.models import Delivery, Identity, LabCode, OtreeServer
 from recruiters.otree import signed_vars
 from showcase import tour
-from studies import presets
+from studies.drafting import unused_slug
 from studies.enrolling import HELD, enrol
 from studies.models import Placement, Study
 from studies.tests import kit
@@ -68,7 +69,8 @@ def launch_study(parts: dict[str, Any]) -> str:
 
 def launch_ready_made(name: str, agents: list[str]) -> str:
     """Launch a ready-made study with these agents in the places of its models; return its short name."""
-    return kit.launch_again(presets.load(name, agents=agents)).slug
+    plan = ready_made("studies")[name].adapted(agents)
+    return kit.launch_again(Study.objects.create(slug=unused_slug(name), draft=plan)).slug
 
 
 def answers_on(path: str, page: str) -> dict[str, str]:
