@@ -22,6 +22,7 @@ from api import tokens
 from api.outcomes import outcome_of
 from collecting import services as collecting
 from collecting.models import Collection, Item
+from collecting.presets import load
 from collecting.progress import progress as collecting_progress
 from collecting.tests.kit import new_collection
 from exports.dataset import export
@@ -52,7 +53,6 @@ from recruiters.arrivals import Arrival
 from recruiters.models import Delivery, Identity, LabCode, OtreeServer
 from recruiters.otree import signed_vars
 from showcase import tour
-from studies import presets
 from studies.enrolling import HELD, enrol
 from studies.models import Placement, Study
 from studies.tests import kit
@@ -68,7 +68,9 @@ def launch_study(parts: dict[str, Any]) -> str:
 
 def launch_ready_made(name: str, agents: list[str]) -> str:
     """Launch a ready-made study with these agents in the places of its models; return its short name."""
-    return kit.launch_again(presets.load(name, agents=agents)).slug
+    study = load(name, agents=agents)
+    assert isinstance(study, Study)
+    return kit.launch_again(study).slug
 
 
 def answers_on(path: str, page: str) -> dict[str, str]:

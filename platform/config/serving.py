@@ -90,7 +90,6 @@ def _supervise(listener: socket.socket, arguments: list[str], number: int) -> in
 
 
 def _answer(options: argparse.Namespace) -> None:
-    """Answer requests in this process."""
     server = uvicorn.Server(
         uvicorn.Config(
             options.application,

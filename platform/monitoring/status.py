@@ -99,7 +99,7 @@ def status_of(study: Study, window: Window) -> StudyStatus:
         failures=failures_of(study),
         unavailable_endpoints=faults.unavailable_endpoints(version) if version else [],
         why_closed=faults.why_closed(version) if version else "",
-        over_cap=faults.failure_cap(study) if faults.over_its_cap(study) else None,
+        over_cap=faults.exceeded_cap(study),
         currency=version.plan.pay.currency if version else "",
         no_worker=not workers,
         questions=help_services.open_questions_of(study),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from django.http import HttpResponse
@@ -30,7 +30,7 @@ class ReturnInstructions:
     address: str = ""
     label: str | Promise = ""
     form_fields: Mapping[str, str] | None = None
-    code: str = field(default="")
+    code: str = ""
     redirect_sites: tuple[str, ...] = ()
 
 

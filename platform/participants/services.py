@@ -35,9 +35,14 @@ WHERE {{column}} = %s AND ended_at IS NULL RETURNING {{columns}}
 log = logging.getLogger(__name__)
 
 
-def locked(enrolment_id: int) -> Enrolment:
-    """Return the enrolment under its row lock; call inside a transaction."""
-    return Enrolment.objects.select_for_update().get(pk=enrolment_id)
+def locked(enrolment_id: int | None, token: str = "") -> Enrolment:
+    """Return the enrolment with this key, or else with this token, under its row lock; call inside a transaction.
+
+    Raises:
+        Enrolment.DoesNotExist: there is none.
+    """
+    enrolments = Enrolment.objects.select_for_update()
+    return enrolments.get(token=token) if enrolment_id is None else enrolments.get(pk=enrolment_id)
 
 
 def prepare_step(enrolment: Enrolment) -> None:
@@ -101,16 +106,6 @@ class Unprepared(Exception):
         self.enrolment = enrolment
 
 
-def _locked(enrolment_id: int | None, token: str) -> Enrolment:
-    """Return the enrolment under its row lock.
-
-    Raises:
-        Enrolment.DoesNotExist: there is no enrolment with this token.
-    """
-    enrolments = Enrolment.objects.select_for_update()
-    return enrolments.get(token=token) if enrolment_id is None else enrolments.get(pk=enrolment_id)
-
-
 def answer_step(
     *,
     enrolment_id: int | None = None,
@@ -134,7 +129,7 @@ def answer_step(
     """
     try:
         with transaction.atomic():
-            enrolment = _locked(enrolment_id, token)
+            enrolment = locked(enrolment_id, token)
             if not prepared and not enrolment.ended and enrolment.expired:
                 raise Unprepared(enrolment)
             if enrolment.step is not None and enrolment.position == position:
@@ -226,7 +221,7 @@ def show_step(
     now = timezone.now()
     enrolment = _marked_as_shown(enrolment_id, token, now)
     if enrolment is None:
-        enrolment = _locked(enrolment_id, token)
+        enrolment = locked(enrolment_id, token)
         return enrolment, result_step(enrolment)
     assert enrolment.step is not None
     step = steps.step_object(enrolment, enrolment.step)

@@ -144,10 +144,12 @@ class Person:
         return reading.read(response.content.decode())
 
     def _request(self, url: str, data: dict[str, str] | None = None) -> Any:
-        """Send a GET request, or a POST request if there is data."""
+        """Send a GET request, which may lead on to the step's page, or a POST request if there is data."""
         site = urlsplit(settings.SITE_URL)
         options: dict[str, Any] = {"secure": site.scheme == "https", "headers": {"host": site.netloc}}
-        return self._client.get(url, **options) if data is None else self._client.post(url, data, **options)
+        if data is None:
+            return self._client.get(url, follow=True, **options)
+        return self._client.post(url, data, **options)
 
     def _page_name(self) -> str:
         step = self.enrolment.step

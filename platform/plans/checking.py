@@ -242,7 +242,6 @@ class _Checker:
     def _walk(
         self, plan: Plan, stages: Sequence[Stage], path: Path, levels: Levels, names: _Names, agents: tuple[Any, ...]
     ) -> Found:
-        """Check stages in order."""
         problems: Problems = []
         for index, stage in enumerate(stages):
             at = (*path, index)

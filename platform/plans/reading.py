@@ -577,7 +577,6 @@ def location(parts: Iterable[str | int], data: Json) -> Path:
 
 
 def _worded(detail: Any) -> str:
-    """Return a validation error in words."""
     context = detail.get("ctx", {})
     limits = {name: int(v) if isinstance(v, float) and v.is_integer() else v for name, v in context.items()}
     kind = detail["type"]

@@ -504,12 +504,16 @@ class Seats:
         }
 
     @property
+    def held(self) -> SeatCounts:
+        return self.counts[0]
+
+    @property
     def held_or_offered(self) -> SeatCounts:
         return self.counts[1]
 
     def free(self, cell: int, role: Role) -> int:
         """Return how many more participants may take this seat."""
-        return self.cells[cell].quota - self.counts[0][cell, role]
+        return self.cells[cell].quota - self.held[cell, role]
 
     def free_number(self, cell: int) -> int:
         """Return the lowest number in a cell that is nobody's who has played or may still play.

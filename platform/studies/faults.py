@@ -77,22 +77,17 @@ def cost_of_failures(study: Study) -> Decimal:
     return rows.exclude(state=LedgerRow.State.WRITTEN_OFF).aggregate(all=Sum("amount"))["all"] or Decimal(0)
 
 
-def failure_cap(study: Study) -> Decimal | None:
-    """Return the study's spending limit for failed matches; None without a limit."""
+def exceeded_cap(study: Study) -> Decimal | None:
+    """Return the study's spending limit for failed matches if they have cost more; otherwise None."""
     version = study.latest_version()
-    return None if version is None else version.plan.pay.failure_cap
-
-
-def over_its_cap(study: Study) -> bool:
-    cap = failure_cap(study)
-    return cap is not None and cost_of_failures(study) > cap
+    cap = version.plan.pay.failure_cap if version else None
+    return cap if cap is not None and cost_of_failures(study) > cap else None
 
 
 def pause_over_cap(study: Study) -> None:
     """Pause a study whose failed matches have cost too much, and record why in the audit log."""
-    if study.status != Study.Status.LAUNCHED or not over_its_cap(study):
-        return
-    if pausing.pause(study):
-        details = {"failed matches cost": str(cost_of_failures(study)), "most": str(failure_cap(study))}
+    cap = exceeded_cap(study) if study.status == Study.Status.LAUNCHED else None
+    if cap is not None and pausing.pause(study):
+        details = {"failed matches cost": str(cost_of_failures(study)), "most": str(cap)}
         audit.record(action=Action.PAUSED, user=None, target=study, of=study, details=details)
         log.error("study %s was paused automatically: matches whose opponent failed have cost too much", study.slug)

@@ -205,7 +205,6 @@ def _browser_token(request: HttpRequest, study: Study) -> str:
 
 
 def _redirect_and_remember(request: HttpRequest, study: Study, enrolment: Enrolment) -> HttpResponse:
-    """Redirect to the enrolment and remember it in the browser."""
     response = redirect(enrolment)
     response.set_signed_cookie(
         f"parley-{study.slug}",

@@ -39,7 +39,7 @@ def monitor_of(study: Study) -> str:
 def test_entry_is_closed_while_the_model_is_unavailable() -> None:
     study = launched_study(agents="openai:m")
     circuit = Circuit.objects.create(
-        endpoint="openai", open_until=timezone.now() + timedelta(seconds=9), changed_at=timezone.now()
+        endpoint="openai", open_until=timezone.now() + timedelta(minutes=1), changed_at=timezone.now()
     )
     response = follow_link()
     assert response.status_code == 503 and "One moment" in heading_of(response)
