@@ -141,6 +141,7 @@ class _Driver:
 
     async def _play_item(self, item: Item, begun: asyncio.Task[Mapping[int, Match]]) -> None:
         """Play one item as far as possible; any error fails this item alone."""
+        host = self._host(item)
         try:
             if item.attempts > leases.MAX_ATTEMPTS:
                 await self._fail(item, "Started too often without progress: its workers crashed.")
@@ -151,7 +152,7 @@ class _Driver:
             if match is None:
                 match = await self._writers.retry(playing.begin, self.collection, item, self.holder)
             if match.status == Match.Status.LIVE:
-                await self._play_match(item, match)
+                await self._play_match(item, match, host)
         except (LeaseLost, Stale):
             return
         except CapReached as reached:
@@ -173,9 +174,8 @@ class _Driver:
         except Exception:
             log.exception("the failure of item %s was not written", item.number)
 
-    async def _play_match(self, item: Item, match: Match) -> None:
+    async def _play_match(self, item: Item, match: Match, host: Host) -> None:
         play, agents = await self._writers.retry(lambda: (match.play(), match.agents()))
-        host = self._host(item)
         while self.running and not play.over:
             if match.chat() is not None:
                 await speaking.speak_in_turns(match.pk, host)

@@ -40,8 +40,8 @@ class Places:
         return number + max(0, min(number + 2, math.ceil(MARGIN * number * (share - NEGLIGIBLE))))
 
     def for_match(self) -> Callable[[], AbstractAsyncContextManager[None]]:
-        """Return what gives a match a place for one request."""
-        last_end: float | None = None
+        """Return what gives a match that begins now a place for one request."""
+        last_end: float | None = time.monotonic()
 
         @asynccontextmanager
         async def place() -> AsyncIterator[None]:
