@@ -78,7 +78,7 @@ def gettext_noop(sentence: str) -> str:
 def cached_by_language(function: Callable[P, T]) -> Callable[P, T]:
     """Decorator: cache what a function with hashable arguments returns, apart for each language."""
 
-    @lru_cache(maxsize=4096)
+    @lru_cache(maxsize=512)
     def in_one(_language: str, *args: P.args, **options: P.kwargs) -> T:
         return function(*args, **options)
 
@@ -122,13 +122,18 @@ def localized(digits: str) -> str:
     return digits.translate(marks) if marks else digits
 
 
-@cached_by_language
 def money(amount: float, *, currency: str = "$") -> str:
     """Return `amount` as people write it: with thousands separators, and cents only if there are any.
 
     >>> money(10000), money(0.5), money(-3)
     ('$10,000', '$0.50', '-$3')
     """
+    return _money(amount, currency, language())
+
+
+@lru_cache(maxsize=8192)
+def _money(amount: float, currency: str, _language: str) -> str:
+    """Return what `money` does: the rows of a match's history name the same amounts after every move."""
     sign = "-" if round(amount, 2) < 0 else ""
     digits = localized(f"{abs(amount):,.2f}".removesuffix(".00"))
     return f"{sign}{currency}{digits}"
@@ -159,13 +164,11 @@ def in_amounts(amount: float, amounts: Amounts) -> str:
     return points(amount) if amounts == "points" else money(amount)
 
 
-@cached_by_language
 def percent(share: float) -> str:
     """Return a share of one as a percentage without needless digits: 0.05 → "5%", 0.125 → "12.5%"."""
     return gettext("{number}%").format(number=localized(f"{round(100 * share, 2):g}"))
 
 
-@cached_by_language
 def number(value: float) -> str:
     """Return a number without needless digits, with thousands separators: 81.0 → "81", 1234.5 → "1,234.5"."""
     return localized(f"{round(value, 2):,.10g}")

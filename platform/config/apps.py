@@ -50,37 +50,42 @@ class Translation(trans_real.DjangoTranslation):
         self.ngettext = lru_cache(maxsize=8192)(self.ngettext)  # type: ignore[method-assign]
 
 
-class ActiveLanguage:
-    """The reader's language in this thread or task: a page asks for it a hundred times, and Django's takes a lock."""
+_reading: ContextVar[Any] = ContextVar("translation", default=None)
+"""The translations into the reader's language in this thread or task."""
 
-    _translation: ContextVar[Any] = ContextVar("translation", default=None)
+
+class ActiveLanguage:
+    """Where Django keeps `_reading`: a page asks for it a hundred times, and Django's own place takes a lock."""
 
     @property
     def value(self) -> Any:
-        translation = self._translation.get()
-        if translation is None:
+        if (translation := _reading.get()) is None:
             raise AttributeError("value")
         return translation
 
     @value.setter
     def value(self, translation: Any) -> None:
-        self._translation.set(translation)
+        _reading.set(translation)
 
     @value.deleter
     def value(self) -> None:
-        self._translation.set(None)
+        _reading.set(None)
 
 
 class Translator:
     """Django's translations without its search for line breaks of other systems, which no sentence of ours has."""
 
     ngettext = staticmethod(translation.ngettext)
-    get_language = staticmethod(trans_real.get_language)
     override = staticmethod(translation.override)
 
     def gettext(self, message: str) -> str:
-        translated: str = trans_real.catalog().gettext(message) if message else ""
+        catalogue = _reading.get() or trans_real.catalog()
+        translated: str = catalogue.gettext(message) if message else ""
         return translated
+
+    def get_language(self) -> str | None:
+        catalogue = _reading.get()
+        return translation.get_language() if catalogue is None else catalogue.to_language()
 
 
 def connect() -> None:

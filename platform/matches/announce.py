@@ -48,13 +48,13 @@ def when_committed(
         transaction.on_commit(partial(_send, match, {"type": "match.replaced", "roles": list(replaced)}))
     if frames_for is None:
         if play.over or _some_page_needs_update(match, play):
-            transaction.on_commit(partial(_send_frames, match, match.people(), sender=sender))
+            transaction.on_commit(partial(_send_frames, match, play, match.people(), sender=sender))
     else:
         if marks_after is not None and match.people():
             marks = screens.marks_message(match, play, after=marks_after)
             transaction.on_commit(partial(_send, match, {"type": "match.marked", "news": marks}))
         if frames_for:
-            transaction.on_commit(partial(_send_frames, match, frames_for, clock=True))
+            transaction.on_commit(partial(_send_frames, match, play, frames_for, clock=True))
     for turn in turns:
         transaction.on_commit(partial(queue_turn, match, turn))
 
@@ -85,13 +85,15 @@ def queue_turn(match: Match, turn: OpenTurn) -> None:
     current_app.send_task(PLAY_TURN, (str(match.uid), turn.role, turn.answering))
 
 
-def _send_frames(match: Match, roles: Collection[Role], *, clock: bool = False, sender: Sender | None = None) -> None:
+def _send_frames(
+    match: Match, play: Play, roles: Collection[Role], *, clock: bool = False, sender: Sender | None = None
+) -> None:
     """Send one message to all pages of the match; each picks the frame of its own role.
 
     The page that moved is given its frame here, without a message. If it is open twice, in two processes, the other
     one asks for it, as after a lost message.
     """
-    frames = screens.frames(match, roles)
+    frames = screens.frames(match, play, roles)
     if sender is not None:
         sender.frame = frames.pop(sender.seat.role, None)
     if frames:

@@ -1,4 +1,7 @@
-"""Templates that are rendered once for all that they read: parts of pages that recur from match to match."""
+"""Templates that are rendered once for all that they read: parts of pages that recur from match to match.
+
+What a template shows must follow from the variables that it reads, and it may read `view` and `ends` only by key.
+"""
 
 from __future__ import annotations
 

@@ -376,10 +376,9 @@ class _Endings:
         return self.play.game.ends(self.play.state, self.role, move)
 
 
-def frames(match: Match, roles: Collection[Role]) -> dict[Role, dict[str, Any]]:
-    """Return the `frame` of each of these roles."""
+def frames(match: Match, play: Play, roles: Collection[Role]) -> dict[Role, dict[str, Any]]:
+    """Return the `frame` of each of these roles in the current play."""
     with override(match.language):
-        play = match.play()
         shared = SharedContent.in_match(match, play)
         return {role: _frame(match, play, role, shared) for role in roles}
 

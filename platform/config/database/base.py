@@ -32,10 +32,6 @@ class DatabaseWrapper(base.DatabaseWrapper):
             pipeline.__enter__()
             self._pipeline = pipeline
 
-    @property
-    def sends_together(self) -> bool:
-        return self._pipeline is not None
-
     def wait_for_answers(self) -> None:
         """End `send_together`, and raise the error of a statement sent since, if any."""
         pipeline, self._pipeline = self._pipeline, None

@@ -13,7 +13,7 @@ from games.catalogues import LANGUAGES
 from games.examples import cases, play_random
 from matches import agents, services
 from matches.models import Match
-from matches.screens import frames
+from matches.screens import frame
 from participants.models import Enrolment
 from plans.asking import AgentSettings
 from plans.checking import check
@@ -82,8 +82,7 @@ def test_every_page_and_frame_is_in_the_study_s_language():
     page = text_of(visitor.walk_to("match").see())
     assert "Schlagen Sie eine Aufteilung vor" in page
     assert "10.000\xa0Punkte" in page.replace(" Punkte", "\xa0Punkte")
-    (frame,) = frames(visitor.match(), ["alice"]).values()
-    assert "Schlagen Sie eine Aufteilung vor" in frame["html"]
+    assert "Schlagen Sie eine Aufteilung vor" in frame(visitor.match(), "alice")["html"]
     visitor.move(alice_gain="5.000,50", bob_gain="4.999,50")
     assert visitor.match().log()[1].data["move"]["alice_gain"] == 5000.5
 
