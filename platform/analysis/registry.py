@@ -94,6 +94,4 @@ def _declares(path: Path) -> bool:
     body = ast.parse(path.read_text(encoding="utf-8")).body
     targets = [target for node in body if isinstance(node, ast.Assign) for target in node.targets]
     targets += [node.target for node in body if isinstance(node, ast.AnnAssign)]
-    # A package may import the list from one of its modules.
-    names = [alias.asname or alias.name for node in body if isinstance(node, ast.ImportFrom) for alias in node.names]
-    return LIST_NAME in names or any(isinstance(target, ast.Name) and target.id == LIST_NAME for target in targets)
+    return any(isinstance(target, ast.Name) and target.id == LIST_NAME for target in targets)

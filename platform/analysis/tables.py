@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from html import escape
 from typing import Any, Literal
 
@@ -51,24 +51,13 @@ class Column:
         return f"{self.label} ({self.unit})" if self.unit else self.label
 
 
-def text(name: str, label: str) -> Column:
-    """Return a column of text."""
-    return Column(name, label)
-
-
-def count(name: str, label: str) -> Column:
-    """Return a column of whole numbers."""
-    return Column(name, label, "count")
+text, count, share = Column, partial(Column, kind="count"), partial(Column, kind="share")
+"""Columns of text, of whole numbers, and of shares from 0 to 1, shown in percent with one decimal."""
 
 
 def number(name: str, label: str, unit: str = "") -> Column:
     """Return a column of numbers with three decimals."""
     return Column(name, label, "number", unit)
-
-
-def share(name: str, label: str) -> Column:
-    """Return a column of shares from 0 to 1, shown in percent with one decimal."""
-    return Column(name, label, "share")
 
 
 NOTE = Column("note", "Note", "note")

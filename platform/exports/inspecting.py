@@ -14,7 +14,6 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
 from typing import Any
@@ -90,7 +89,7 @@ def write_logs(dataset: Path, folder: Path) -> dict[str, int]:
 
 def _matches(dataset: Path) -> Iterator[tuple[Data, list[Data]]]:
     """Yield every match with its calls, each with the tools `called`."""
-    calls, tools = (_RowsByMatch(dataset / name) for name in (CALLS, TOOLS))
+    calls, tools = (verify.RowsByMatch(_rows(dataset / name), itemgetter("match")) for name in (CALLS, TOOLS))
     with (dataset / TRANSCRIPTS).open(encoding="utf-8") as lines:
         for line in lines:
             match = json.loads(line)
@@ -101,32 +100,12 @@ def _matches(dataset: Path) -> Iterator[tuple[Data, list[Data]]]:
             for call in own:
                 call["called"] = called.get(_OF_CALL(call), ()) if call["tools"] else ()
             yield match, own
-    for rows in (calls, tools):
-        rows.end()
+    for name, rows in ((CALLS, calls), (TOOLS, tools)):
+        if any(rows.rest()):
+            raise Unreadable(f"{dataset / name} is not in the order of {TRANSCRIPTS}.")
 
 
 _OF_CALL = itemgetter("role", "answering", "conversation", "try_number")
-
-
-class _RowsByMatch:
-    """A table read alongside the transcripts: the rows of a match are together, in the same order."""
-
-    def __init__(self, path: Path):
-        self._path = path
-        self._groups = groupby(_rows(path), itemgetter("match"))
-        self._next = next(self._groups, None)
-
-    def of(self, match: str) -> list[Data]:
-        """Return the rows of this match, if they are next."""
-        if self._next is None or self._next[0] != match:
-            return []
-        rows = list(self._next[1])
-        self._next = next(self._groups, None)
-        return rows
-
-    def end(self) -> None:
-        if self._next is not None:
-            raise Unreadable(f"{self._path} is not in the order of {TRANSCRIPTS}.")
 
 
 def _rows(path: Path) -> Iterator[Data]:

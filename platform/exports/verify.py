@@ -8,11 +8,12 @@ import json
 import os
 import re
 from collections import Counter
-from collections.abc import Callable, Generator, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property, lru_cache
-from itertools import chain
+from itertools import chain, groupby
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -465,41 +466,54 @@ def _readers(table: str, header: tuple[str, ...]) -> list[tuple[str, Callable[[A
 # ---- reading -----------------------------------------------------------------------------------------------
 
 
-class _TableReader:
-    """A table read alongside the transcripts: the rows of a match are together, in the same order.
+class RowsByMatch:
+    """Rows read alongside the transcripts: those of a match are together, in the same order.
+
+    Args:
+        match: returns the match of a row.
 
     Attributes:
-        rows_read: the number of rows read so far.
+        rows_read: the number of rows returned so far.
     """
 
-    def __init__(self, folder: Path, table: str):
-        self.name, self._records = _table(folder, table)
+    def __init__(self, rows: Iterable[Any], match: Callable[[Any], str]):
         self.rows_read = 0
-        self._header = tuple(next(self._records, ()))
-        self._match = self._header.index("match")
-        self._next: list[str] | None = None
-        self._advance()
+        self._groups = groupby(rows, match)
+        self._next = next(self._groups, None)
 
-    def rows_of(self, uid: str) -> _Rows:
+    def of(self, match: str) -> list[Any]:
         """Return the rows of this match, if they are next."""
-        first, rows = self.rows_read + 1, []
-        while self._next is not None and self._next[self._match] == uid:
-            rows.append(self._next)
-            self.rows_read += 1
-            self._advance()
-        return _Rows(self.name, self._header, first, rows)
+        if self._next is None or self._next[0] != match:
+            return []
+        rows = list(self._next[1])
+        self.rows_read += len(rows)
+        self._next = next(self._groups, None)
+        return rows
 
     def rest(self) -> Iterator[str]:
         """Yield the match of every row that is left."""
         while self._next is not None:
-            yield self._next[self._match]
-            self.rows_read += 1
-            self._advance()
+            match = self._next[0]
+            yield from (match for _row in self.of(match))
 
-    def _advance(self) -> None:
-        self._next = next(self._records, None)
-        if self._next is not None and len(self._next) != len(self._header):
-            raise ValueError(f"{self.name} has a record with too many or too few cells")
+
+class _TableReader(RowsByMatch):
+    """A table of the dataset read alongside the transcripts."""
+
+    def __init__(self, folder: Path, table: str):
+        self.name, records = _table(folder, table)
+        self._header = tuple(next(records, ()))
+        super().__init__(self._whole(records), itemgetter(self._header.index("match")))
+
+    def rows_of(self, match: str) -> _Rows:
+        """Return the rows of this match, if they are next."""
+        return _Rows(self.name, self._header, self.rows_read + 1, self.of(match))
+
+    def _whole(self, records: Iterator[list[str]]) -> Iterator[list[str]]:
+        for record in records:
+            if len(record) != len(self._header):
+                raise ValueError(f"{self.name} has a record with too many or too few cells")
+            yield record
 
 
 def _same_value(csv_text: str, value: Any) -> bool:

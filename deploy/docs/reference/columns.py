@@ -19,16 +19,11 @@ class AnyStudy(StudySource):
     conditions = ["NAME"]
     chats = True
     questions: dict[tuple[str, str], AskedQuestion] = {}
+    steps = "consent name page_NAME questions_NAME instructions comprehension lobby match quiz".split()
+    checks = (Check("code_word"), Check("comprehension"), Check("quiz"))
 
     def __init__(self) -> None:
         """There is no study."""
-
-    def steps(self) -> list[str]:
-        own = ("page_NAME", "questions_NAME")
-        return ["consent", "name", *own, "instructions", "comprehension", "lobby", "match", "quiz"]
-
-    def checks(self) -> list[Check]:
-        return [Check("code_word"), Check("comprehension"), Check("quiz")]
 
 
 def page() -> str:

@@ -116,6 +116,8 @@ def sample_of(data: Data, hypothesis: Hypothesis, estimand: str, *, exclude: boo
     everybody = everybody.assign(level=everybody[columns[0]] if between else "")
     of_contrast = {name: second for name, (_first, second) in zip(columns, hypothesis.levels, strict=True)}
     missing, frame = int(frame[Y].isna().sum()), frame[frame[Y].notna()].reset_index(drop=True)
+    if not len(frame):
+        raise SkippedError("no match or answer has the outcome.")
     others = [STRATUM] if hypothesis.of_players else [n for n in source.treatments("matches") if n in frame]
     others += [POSITION] if POSITION in frame else []
     varying = [name for name in others if name not in of_contrast and frame[name].nunique() > 1

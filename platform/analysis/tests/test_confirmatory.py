@@ -55,6 +55,14 @@ def test_without_a_plan_nothing_is_confirmed():
     assert analysed(tables, None, status="skipped").reason == "No analysis was planned."
 
 
+def test_a_hypothesis_on_a_question_that_nobody_in_the_dataset_answered_is_reported_as_untested():
+    tables = experiment(np.random.default_rng(1), lost=LOSING, excluded=True)
+    people = [row | ({"survey_after_trust": None} if row["in_dataset"] else {}) for row in tables["participants"]]
+    planned = plan({"name": "trust", "outcome": "after.trust", "estimand": "completed"})
+    (warning,) = analysed({**tables, "participants": people}, planned).result.warnings[:1]
+    assert warning == "trust was planned and could not be tested: no match or answer has the outcome."
+
+
 def test_a_planned_effect_is_that_of_the_first_level_by_the_toolbox():
     tables = experiment(np.random.default_rng(1))
     found = number(analysed(tables, plan()), estimand="completed")

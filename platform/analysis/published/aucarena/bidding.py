@@ -47,9 +47,6 @@ of_auctions = partial(analysis, games=GAMES)
 ROUNDS = {"matches": MATCH, "rounds": OF_ITEMS}
 
 
-# ---- state tracking ---------------------------------------------------------------------------------------------
-
-
 @of_auctions(
     "aucarena.errors", "State tracking (AucArena, figure 3)", "Do bidders keep track of the auction?",
     "Corrected failure rates F/(C + F) of bids and of beliefs by kind; percentile bootstrap by auction, "
@@ -108,9 +105,6 @@ def _refused(data: Data, seats: pd.DataFrame) -> pd.Series | None:
         return None
     refused = moves.groupby(["match", "role"])["refused"].sum()
     return refused.reindex(pd.MultiIndex.from_frame(seats[["match", "role"]])).fillna(0).set_axis(seats.index)
-
-
-# ---- plans ---------------------------------------------------------------------------------------------------------
 
 
 @of_auctions(
@@ -241,9 +235,6 @@ def _published(player: str) -> str | None:
     return None if found is None else ", ".join(f"{value:.4f}".removeprefix("0") for value in found)
 
 
-# ---- increments -----------------------------------------------------------------------------------------------------
-
-
 @of_auctions(
     "aucarena.increments", "Bid increments (AucArena, figure 5)", "How aggressive are bids?",
     "Percentage above the bidder's own preceding bid and above the standing bid before the round, in five "
@@ -306,9 +297,6 @@ def bid_increments(data: Data) -> pd.DataFrame:
             standing = max(bids["move_bid"].max(), standing or 0)
     rows = pd.DataFrame(found, columns=["match", "role", "own", "standing"])
     return with_setting(data, rows) if len(rows) else rows
-
-
-# ---- what sells -----------------------------------------------------------------------------------------
 
 
 @of_auctions(

@@ -44,9 +44,6 @@ ONE_RUN = "some games were played in one tournament only"
 UNIT = "Normalised: 0 is the equilibrium payoff and 1 the payoff when all cooperate."
 
 
-# ---- tables --------------------------------------------------------------------------------------------
-
-
 def scores(runs: Sequence[Tournament]) -> pd.DataFrame:
     """Return each agent's normalised mean in every run, and their average.
 
@@ -187,9 +184,6 @@ def bootstrap_ranks(scored: pd.DataFrame, options: Options) -> Any:
     return np.quantile(np.array(ranks), [(1 - options.level) / 2, (1 + options.level) / 2], axis=0)
 
 
-# ---- who gains from whom -------------------------------------------------------------------------------
-
-
 def pooled_tournaments(runs: Sequence[Tournament]) -> list[Tournament]:
     """Return one tournament, as run 0, that pools all runs of each base game and mechanism in which all agents met."""
     groups: dict[tuple[str, str], list[Any]] = {}
@@ -290,9 +284,6 @@ def shown_steps(length: int) -> list[int]:
     last = length - 1
     steps = {round((last + 1) ** (interval / SHOWN_STEPS)) - 1 for interval in range(SHOWN_STEPS + 1)}
     return sorted({0, last, *(step for step in steps if 0 <= step <= last)})
-
-
-# ---- ratings -------------------------------------------------------------------------------------------
 
 
 @of_dilemmas(

@@ -55,9 +55,6 @@ def _shares(data: Data, rows: pd.DataFrame, by: list[str], of: str, level: float
     return found[found["k"] > 0].reset_index(drop=True)
 
 
-# ---- what is played ------------------------------------------------------------------------------------
-
-
 @of_dilemmas(
     "coopeval.actions", "Actions (CoopEval, figures 8 and 9)", "Which actions are played?",
     "Mean stated probability of each action over decisions; realised shares over rounds and seats.",
@@ -149,9 +146,6 @@ def reacting(rows: pd.DataFrame) -> pd.DataFrame:
     return pd.concat([pairs, rows[~rows["act"].isin(pairs["act"])].assign(after=NO_HISTORY)])
 
 
-# ---- votes ---------------------------------------------------------------------------------------------
-
-
 @of_dilemmas(
     "coopeval.votes", "Adoption (CoopEval, figures 14 to 17)", "Are mechanisms adopted?",
     "Largest number of approvals per match; share of matches in which all sign or delegate; approval rates "
@@ -224,9 +218,6 @@ def _signatures(data: Data) -> pd.DataFrame:
     return pd.concat([part[["mechanism", "player", "repetition", "value"]] for part in parts], ignore_index=True)
 
 
-# ---- designs -------------------------------------------------------------------------------------------
-
-
 CRITERIA = {"ns": "stable (Nash)", "wd": "weakly dominant"}
 
 
@@ -263,8 +254,6 @@ def designs(data: Data, options: Options) -> Result:
     )  # fmt: skip
     return Result([table], numbers=table.numbers("{mechanism}.{player}.{criterion}"))
 
-
-# ---- reasons -------------------------------------------------------------------------------------------
 
 LABELS: Mapping[str, str] = {"strategic_influence": "influence", "multidimensional": "several dimensions"}
 """Names of labels that are not just the judge's."""

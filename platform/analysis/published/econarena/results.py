@@ -54,9 +54,6 @@ def _ratio(above: pd.Series, below: pd.Series, sessions: pd.Series, options: Opt
     return bootstrap_ratio(above, below, sessions, options.draws, options.seed, level=options.level)
 
 
-# ---- who earns -----------------------------------------------------------------------------------------
-
-
 @of_sessions(
     "econarena.payoffs", "Payoffs (Economics Arena, figures 1a, 2a and 6)", "How much do players earn?",
     f"{PAYOFF}. Mean per run; {SESSIONS}",
@@ -104,9 +101,6 @@ def ratio(data: Data, options: Options) -> Result:
     return Result([table], numbers=table.numbers("{environment}.{player}"))
 
 
-# ---- how far from equilibrium --------------------------------------------------------------------------
-
-
 @of_sessions(
     "econarena.deviation", "Deviation from equilibrium (Economics Arena, figures 1b, 2b and 4)",
     "How far is play from equilibrium?",
@@ -129,9 +123,6 @@ def deviation(data: Data, options: Options) -> Result:
                       rows=rows.sort_values(["environment", "player"])[["environment", "player", "d"]])],
     )  # fmt: skip
     return Result([table], numbers=table.numbers("{environment}.{player}"))
-
-
-# ---- stakes --------------------------------------------------------------------------------------------
 
 
 @of_sessions(
@@ -184,9 +175,6 @@ def interaction(rows: pd.DataFrame) -> dict[str, Any]:
             "note": ""}  # fmt: skip
 
 
-# ---- table 1 -------------------------------------------------------------------------------------------
-
-
 @of_sessions(
     "econarena.senior", "Opponents (Economics Arena, table 1)", "Do opponents matter?",
     f"{PAYOFF}. Mean over the first 20, 60 and 100 sessions; {SESSIONS}",
@@ -214,9 +202,6 @@ def senior(data: Data, options: Options) -> Result:
         found.assign(published=pd.Series(in_paper, found.index, dtype="object")),
     )  # fmt: skip
     return Result([table], numbers=table.numbers("{first}.{player}"))
-
-
-# ---- learning ------------------------------------------------------------------------------------------
 
 
 @of_sessions(
@@ -320,9 +305,6 @@ def history(data: Data, options: Options) -> Result:
     return Result([table], numbers=table.numbers("{environment}.{player}"))
 
 
-# ---- fouls ---------------------------------------------------------------------------------------------
-
-
 @of_sessions(
     "econarena.fouls", "Rule breaking (Economics Arena, table 2)", "Who breaks the rules?",
     "Share of runs with a foul, with Wilson's interval over sessions (n divided by the design effect); difference "
@@ -354,9 +336,6 @@ def fouls(data: Data, options: Options) -> Result:
             with_holm(differences), note="Newcombe's interval and Fisher's test treat runs as independent.",
         ))  # fmt: skip
     return Result(tables, numbers=tables[0].numbers("{player}.{history}"))
-
-
-# ---- depth of reasoning --------------------------------------------------------------------------------
 
 
 @of_sessions(

@@ -168,9 +168,6 @@ def exploration(data: Data, options: Options) -> Result:
     return Result([table], numbers=table.numbers("{level}.{agent}"))
 
 
-# ---- learning -----------------------------------------------------------------------------------------------------
-
-
 @of_benchmarks(
     "econevals.learning", "Learning over periods (EconEvals' games)", "How fast do agents learn?",
     "Best score so far (in pricing, profit relative to the optimum) by period, with a percentile bootstrap "

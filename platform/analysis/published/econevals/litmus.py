@@ -49,9 +49,6 @@ MAX_PRICE = 2.2
 TESTED = ("p", "p_holm")
 
 
-# ---- table 2 -------------------------------------------------------------------------------------------------
-
-
 @analysis(
     "econevals.litmus", "Litmus scores (EconEvals, table 2)", "Where do agents lie on the litmus scale?",
     "Mean litmus score over runs (patience: the rate that best fits all choices), with a percentile "
@@ -157,9 +154,6 @@ _SCORES_BY_GAME: Mapping[str, Callable[..., dict[str, Any]]] = {
 }  # fmt: skip
 
 
-# ---- efficiency or equality --------------------------------------------------------------------------------------
-
-
 @analysis(
     "econevals.equality", "Efficiency or equality (EconEvals, figure 5, appendices E.1 and E.2)",
     "Do agents prefer efficiency or equality?",
@@ -225,9 +219,6 @@ def equality(data: Data, options: Options) -> Result:
               reached, note="The paper's simple baselines reach 94.1 and 97.0."),
     ]  # fmt: skip
     return Result(tables, numbers=tables[0].numbers("{agent}"))
-
-
-# ---- patience --------------------------------------------------------------------------------------------------------
 
 
 def choices(data: Data, rows: pd.DataFrame) -> pd.DataFrame:
@@ -333,9 +324,6 @@ def order_effect(data: Data, chosen: set[str]) -> dict[str, Any]:
         "later_first_only": later_only,
         "p": float(mcnemar(both).pvalue) if now_only + later_only else None, "n": len(pairs),
     }  # fmt: skip
-
-
-# ---- collusion -----------------------------------------------------------------------------------------
 
 
 @analysis(

@@ -114,9 +114,6 @@ def _formula_note(family: str, metrics: Sequence[str]) -> str:
     return FORMULA_NOTE.format(metrics=" and ".join(names)) if names else ""
 
 
-# ---- table 2 -------------------------------------------------------------------------------------------------
-
-
 @of_families(
     "glee.market", "Market conditions (GLEE, table 2)",
     "Do horizon, information and messages change efficiency and fairness?",
@@ -188,9 +185,6 @@ def _published(
     return found
 
 
-# ---- all coefficients ------------------------------------------------------------------------------------------
-
-
 @of_families(
     "glee.effects", "All effects of parameters (GLEE, appendix F)", "What is the effect of each parameter?",
     f"{REGRESSION}all coefficients in percentage points, with raw and Holm-adjusted p-values. "
@@ -246,9 +240,6 @@ def _robustness(rows: pd.DataFrame, family: str, fits: Mapping[str, Fit]) -> str
     )
 
 
-# ---- table 3 -----------------------------------------------------------------------------------------------------
-
-
 def player_terms(data: Data, family: str, options: Options) -> tuple[dict[str, pd.DataFrame], list[str]]:
     """Return the coefficients of the players on their own self-gain, by role from the highest, and warnings."""
     rows = frame(data, family)
@@ -298,9 +289,6 @@ def players(data: Data, options: Options) -> Result:
                           rows=pd.concat(terms_by_role.values()))],
         ))  # fmt: skip
     return Result(tables, numbers=found, warnings=warnings)
-
-
-# ---- people among players ----------------------------------------------------------------------------------------
 
 
 @of_families(

@@ -18,8 +18,6 @@ from analysis.tables import Chart, Table, count, number, numbers, records, share
 from analysis.toolbox import correlation_difference, pearson, proportion
 from games.bargaining.equilibrium import proposer_share
 
-# ---- anchoring -------------------------------------------------------------------------------------------------
-
 WHO = {(False, True): "human Bob", (True, False): "human Alice", (True, True): "people only",
        (False, False): "agents only"}  # fmt: skip
 """Names of matches by whether Alice is human and whether Bob is."""
@@ -60,9 +58,6 @@ def anchoring(data: Data, options: Options) -> Result:
     ]  # fmt: skip
     of_sides = numbers(found.assign(key=found["who"].str.replace(" ", "_")), "{key}")
     return Result(tables, numbers={**of_sides, "difference": {"estimate": difference["z"], "p": difference["p"]}})
-
-
-# ---- counts --------------------------------------------------------------------------------------------------------
 
 
 COUNTED = ("games", "decisions", "messages", "words")
@@ -127,9 +122,6 @@ def _cells(data: Data, family: str) -> pd.DataFrame:
 KINDS = ("main", "variant", "random")
 
 
-# ---- checks ----------------------------------------------------------------------------------------------
-
-
 @of_families(
     "glee.checks", "Attention checks (GLEE, appendix E.3)", "Who fails the checks?",
     "Share of participants who failed the code word, among those who began, and the quiz, among those who "
@@ -159,9 +151,6 @@ def checks(data: Data, options: Options) -> Result:
     keys = table.frame["check"].str.partition(",")[0].str.lower().str.replace(" ", "_")
     return Result([table], numbers=numbers(table.frame.assign(key=keys), "{key}"),
                   n={"matches": 0, "people": len(rows), "decisions": 0})  # fmt: skip
-
-
-# ---- rationality -----------------------------------------------------------------------------------------
 
 
 @of_families(

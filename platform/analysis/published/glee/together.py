@@ -136,9 +136,6 @@ def _lower_case(title: str) -> str:
     return title if title.startswith(("Alice", "Bob")) else title.lower()
 
 
-# ---- the same model on both sides --------------------------------------------------------------------------------
-
-
 @of_families(
     "glee.same_model", "A model with itself (GLEE, section 4)", "Do models do better when they play themselves?",
     f"{PAIR_METHOD}then OLS of these effects on both sides' models and on whether they are the same, "
@@ -181,9 +178,6 @@ def same_model_difference(effects: Effects, *, level: float = 0.95) -> dict[str,
         "diagonal": fmean(diagonal) if diagonal else None, "others": fmean(others) if others else None,
         "n": len(rows), "published": "no effect",
     }  # fmt: skip
-
-
-# ---- choosing a model as a game ------------------------------------------------------------------------------------
 
 
 @of_families(
