@@ -383,7 +383,7 @@ class SampleData:
             offer = study.offers.create(
                 account=one, name=f"task that is {label}", reference=f"{label} {one.kind}", status=status,
                 remote_id=f"3{label}{one.kind}", reward=1, places=1, currency="USD", address="http://127.0.0.1:9/",
-                terms_stored={"duration": 60, "minutes": 1},
+                terms_stored={"minutes": 1},
             )  # fmt: skip
             study.submissions.create(
                 account=one, task=offer.remote_id, key=f"3A{label}{one.kind}", status="AWAITING REVIEW", whose="ours",
