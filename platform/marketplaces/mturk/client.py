@@ -36,7 +36,7 @@ KEY_ID, SECRET = "access_key_id", "secret_access_key"
 """Names of the credentials that an account signs in with."""
 REGION = "us-east-1"
 CONNECT_SECONDS, ANSWER_SECONDS = 5, 20
-PAGES = {"PageSize": 100, "MaxItems": 100_000}
+PAGE_SIZE, MOST_ROWS = 100, 100_000
 _CLIENT_LOCK = threading.Lock()
 _MESSAGES: dict[str, str | Promise] = {
     "insufficientfunds": gettext_lazy("The balance of the Mechanical Turk account is too low."),
@@ -198,8 +198,9 @@ class Requester:
 
     def rows(self, operation: str, name: str, kind: type[Read], **parameters: Any) -> Iterator[Read]:
         """Yield all rows of a list, page by page."""
+        pages = {"PageSize": PAGE_SIZE, "MaxItems": MOST_ROWS}
         with _own_errors():
-            for page in self._client.get_paginator(operation).paginate(**parameters, PaginationConfig=PAGES):
+            for page in self._client.get_paginator(operation).paginate(**parameters, PaginationConfig=pages):
                 yield from [_read(kind, row) for row in page[name]]
 
     @sensitive_variables()
