@@ -36,49 +36,40 @@ KEY_ID, SECRET = "access_key_id", "secret_access_key"
 """Names of the credentials that an account signs in with."""
 REGION = "us-east-1"
 CONNECT_SECONDS, ANSWER_SECONDS = 5, 20
-PAGES = {"PageSize": 100, "MaxItems": 100_000}
+PAGE_SIZE, MOST_ROWS = 100, 100_000
 _CLIENT_LOCK = threading.Lock()
-_REFUSALS: dict[str, tuple[type[Refused], str | Promise]] = {
-    "insufficientfunds": (Refused, gettext_lazy("The balance of the Mechanical Turk account is too low.")),
-    "assignmentdoesnotexist": (NotThere, gettext_lazy("This account has no such assignment on Mechanical Turk.")),
-    "invalidassignmentstate": (Refused, gettext_lazy(
+_MESSAGES: dict[str, str | Promise] = {
+    "insufficientfunds": gettext_lazy("The balance of the Mechanical Turk account is too low."),
+    "assignmentdoesnotexist": gettext_lazy("This account has no such assignment on Mechanical Turk."),
+    "invalidassignmentstate": gettext_lazy(
         "The assignment's status does not allow this: it has not been submitted, or it has already been approved or "
         "rejected."
-    )),
-    "hitdoesnotexist": (NotThere, gettext_lazy(
-        "This account has no such task on Mechanical Turk, or no longer has it."
-    )),
-    "invalidhitstate": (Refused, gettext_lazy(
+    ),
+    "hitdoesnotexist": gettext_lazy("This account has no such task on Mechanical Turk, or no longer has it."),
+    "invalidhitstate": gettext_lazy(
         "The task's status does not allow this. A task can be deleted once nobody is working on it and every submitted "
         "assignment has been approved or rejected."
-    )),
-    "invalidmaximumassignmentsincrease": (Refused, gettext_lazy(
+    ),
+    "invalidmaximumassignmentsincrease": gettext_lazy(
         "A task that was created with fewer than 10 assignments can never have 10 or more. Publish another task."
-    )),
-    "workerdoesnotexist": (Refused, gettext_lazy(
-        "Mechanical Turk has no such worker, or the worker did not do this assignment."
-    )),
-    "unrecognizedclientexception": (NotSent, gettext_lazy(
-        "Mechanical Turk does not recognise the access key. Enter it again."
-    )),
-    "invalidsignatureexception": (NotSent, gettext_lazy(
-        "The secret access key does not match the access key. Enter both again."
-    )),
-    "accessdeniedexception": (NotSent, gettext_lazy(
+    ),
+    "workerdoesnotexist": gettext_lazy("Mechanical Turk has no such worker, or the worker did not do this assignment."),
+    "unrecognizedclientexception": gettext_lazy("Mechanical Turk does not recognise the access key. Enter it again."),
+    "invalidsignatureexception": gettext_lazy("The secret access key does not match the access key. Enter both again."),
+    "accessdeniedexception": gettext_lazy(
         "The access key is not allowed to use Mechanical Turk. Give its AWS user the permission "
         "AmazonMechanicalTurkFullAccess."
-    )),
-    "throttlingexception": (NotSent, gettext_lazy(
-        "Mechanical Turk received too many requests. Try again in a minute."
-    )),
-    "requestexpired": (NotSent, gettext_lazy(
-        "This server's clock is wrong, so Mechanical Turk refuses its requests."
-    )),
-    "notsignedin": (NotSent, gettext_lazy(
+    ),
+    "throttlingexception": gettext_lazy("Mechanical Turk received too many requests. Try again in a minute."),
+    "requestexpired": gettext_lazy("This server's clock is wrong, so Mechanical Turk refuses its requests."),
+    "notsignedin": gettext_lazy(
         "The account has no access key yet, or it can no longer be read. Enter it on the account's page."
-    )),
-}  # fmt: skip
-"""By mTurk's error code; after NotSent, the request can be repeated once the account or the time allows it."""
+    ),
+}
+_NOT_THERE = {"assignmentdoesnotexist", "hitdoesnotexist"}
+_NOT_SENT = {"throttlingexception", "requestexpired", "notsignedin", "unrecognizedclientexception",
+             "invalidsignatureexception", "accessdeniedexception"}  # fmt: skip
+"""Codes after which the request can be repeated, once the account or the time allows it."""
 
 
 def refusal_for(code: str) -> Refused:
@@ -86,8 +77,8 @@ def refusal_for(code: str) -> Refused:
     code = code.rpartition(".")[2].lower()
     shown_code = code if code.isalnum() else _("no reason given")
     unknown = _("Mechanical Turk refused the request ({code}).").format(code=shown_code)
-    kind, text = _REFUSALS.get(code, (Refused, unknown))
-    return kind(text, reason=code)
+    kind = NotThere if code in _NOT_THERE else NotSent if code in _NOT_SENT else Refused
+    return kind(_MESSAGES.get(code, unknown), reason=code)
 
 
 class _Record(BaseModel):
@@ -207,8 +198,9 @@ class Requester:
 
     def rows(self, operation: str, name: str, kind: type[Read], **parameters: Any) -> Iterator[Read]:
         """Yield all rows of a list, page by page."""
+        pages = {"PageSize": PAGE_SIZE, "MaxItems": MOST_ROWS}
         with _own_errors():
-            for page in self._client.get_paginator(operation).paginate(**parameters, PaginationConfig=PAGES):
+            for page in self._client.get_paginator(operation).paginate(**parameters, PaginationConfig=pages):
                 yield from [_read(kind, row) for row in page[name]]
 
     @sensitive_variables()

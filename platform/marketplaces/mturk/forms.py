@@ -13,7 +13,6 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from marketplaces.fields import MOST_PLACES, number, switch, text
-from marketplaces.mturk import publishing
 from marketplaces.mturk.terms import Status, Terms, tasks
 from marketplaces.offers import listing_of, open_places
 from studies.models import Study, Version
@@ -104,11 +103,12 @@ def suggestion(study: Study, version: Version) -> dict[str, Any]:
         countries, hides = ", ".join(terms.countries), bool(terms.rest_hours)
         return {**own, **terms.model_dump(), "countries": countries, "hides_from_unrested": hides}
     listing = listing_of(study, version)
-    open_assignments = open_places(version) - publishing.available_assignments(study)
+    ended = [Status.REFUSED, Status.DISPOSED]
+    offered = sum(task.terms.available for task in tasks(study=study).exclude(status__in=ended))
     return {
         "token": uuid.uuid4(), "name": listing.title, "description": listing.description,
-        "keywords": gettext("experiment, study, game, bonus"), "places": max(1, open_assignments), "days": 3,
-        "minutes": version.plan.minutes, "approval_days": 3, "approved_percent": 95, "approved_number": 100,
+        "keywords": gettext("experiment, study, game, bonus"), "places": max(1, open_places(version) - offered),
+        "days": 3, "minutes": version.plan.minutes, "approval_days": 3, "approved_percent": 95, "approved_number": 100,
         "hides_from_unrested": True,
     }  # fmt: skip
 

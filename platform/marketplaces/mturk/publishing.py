@@ -30,7 +30,7 @@ from marketplaces.kinds import MarketplaceError, NotPossible, NotSent, Refused
 from marketplaces.models import Account, Offer
 from marketplaces.mturk.client import HitNow, Requester, requester_of
 from marketplaces.mturk.models import Qualification
-from marketplaces.mturk.terms import KEY, Status, Terms, tasks
+from marketplaces.mturk.terms import KEY, Status, Terms
 from marketplaces.offers import Price
 from plans.pay import PayRule
 from recruiters.terms import MTURK_LARGE_FROM, mturk_share
@@ -58,11 +58,6 @@ def ready(study: Study) -> tuple[Version, PayRule, Account]:
             _("Mechanical Turk pays only in US dollars. Set the study's currency to USD and launch it again.")
         )
     return version, rule, account
-
-
-def available_assignments(study: Study) -> int:
-    """Return the number of assignments of the study's tasks that are still available."""
-    return sum(hit.terms.available for hit in tasks(study=study).exclude(status__in=[Status.REFUSED, Status.DISPOSED]))
 
 
 def refuse_address(address: str, account: Account) -> None:

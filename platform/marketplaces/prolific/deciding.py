@@ -25,7 +25,7 @@ from marketplaces.modules import Report
 from marketplaces.prolific import authenticity, codes
 from marketplaces.prolific.client import client_of, normalised_status, participant_of, text_of
 from marketplaces.prolific.forms import LEAST_PERCENT, MOST_PERCENT, PartForm, RejectForm, ReturnForm
-from marketplaces.prolific.publishing import refresh
+from marketplaces.prolific.publishing import find_created, refresh
 from marketplaces.prolific.terms import publication_of, was_published
 from marketplaces.submissions import identity_of
 from payouts.models import LedgerRow
@@ -243,8 +243,10 @@ ACTS: Mapping[str, Act] = {
 
 def sync(recruitment: Recruitment) -> None:
     """Sync one study. Raise MarketplaceError; what was stored before the error remains."""
-    publication = publication_of(study=recruitment.study_id, remote_id__isnull=False)
-    if publication is None:
+    if (publication := publication_of(study=recruitment.study_id)) is None:
+        return
+    if publication.remote_id is None:
+        find_created(publication)
         return
     refresh(publication)
     if was_published(publication):

@@ -87,8 +87,8 @@ def _minute(time: Any) -> str:
 def note_on(publication: Offer) -> str:
     if publication.remote_id is None:
         return _(
-            "Prolific's reply was lost, so it is unknown whether the study was created there. Choose “Find on "
-            "Prolific” before you create it again."
+            "Prolific's reply was lost, so it is unknown whether the study was created there. Parley checks every "
+            "minute, and a draft that is not there disappears here, too."
         )
     if publication.status != Status.UNPUBLISHED:
         return ""
@@ -111,12 +111,6 @@ def _published_before(publication: Offer) -> str:
     return unconfirmed(publication) if is_draft else _("This study has already been published.")
 
 
-def _find(publication: Offer) -> None:
-    """Look for a study whose creation was never confirmed."""
-    if publication.remote_id is None and not publishing.find_created(publication):
-        raise NotPossible(_("The study is not on Prolific: no draft was created. Create it again."))
-
-
 def _subscribe(given: Given) -> None:
     own_address = given.request.build_absolute_uri(reverse("prolific_hook", args=[PLACEHOLDER_UID]))
     hooks.subscribe(given.target, address=own_address.removesuffix(f"{PLACEHOLDER_UID}/"))
@@ -134,16 +128,6 @@ def _import_flags(given: Given) -> str:
 
 
 ACTS: Mapping[str, Act] = {
-    "find": on_offer(
-        gettext_lazy("find"),
-        _find,
-        gettext_lazy("Found: the draft is on Prolific."),
-        button=gettext_lazy("Find on Prolific"),
-        icon="search",
-        spends=False,
-        hindrance=lambda publication: "",
-        offered=lambda publication: publication.remote_id is None,
-    ),
     "publish": publishing_act(_published_before),
     "pause": FOLLOWING["pause"],
     "resume": FOLLOWING["resume"],

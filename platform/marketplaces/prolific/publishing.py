@@ -179,26 +179,14 @@ def _refuse_screen_out(reward: Decimal | None, rule: PayRule) -> None:
         raise NotPossible(_("The screen-out payment must be less than the reward."))
 
 
-def find_created(publication: Offer) -> bool:
-    """Look for the study whose creation was never confirmed; if there is none, delete the record so that it can be
-    created.
-
-    Return whether it was found.
-
-    Raises:
-        NotPossible: the study is being created at the moment.
-        MarketplaceError: the outcome is still unknown.
-    """
-    began = publication.ordered_at or timezone.now()
-    if publication.status == Status.MAKING and began > timezone.now() - CREATION_TIME:
-        raise NotPossible(_("The draft is being created. Please check again in a minute."))
+def find_created(publication: Offer) -> None:
+    """Look for the study whose creation was never confirmed; if there is none, forget it, so that it can be created."""
     client, own_name = client_of(publication.account), publication.reference
     names = (text_of(row, "id") for row in client.rows("/studies/") if row.get("internal_name") == own_name)
-    if (found := next(names, "")) == "":
+    if found := next(names, ""):
+        store_study(publication, client.study(found))
+    elif (publication.ordered_at or timezone.now()) < timezone.now() - CREATION_TIME:
         Offer.objects.filter(pk=publication.pk, remote_id=None).delete()
-        return False
-    store_study(publication, client.study(found))
-    return True
 
 
 def store_study(publication: Offer, data: Mapping[str, Any]) -> None:

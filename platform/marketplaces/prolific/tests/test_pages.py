@@ -70,7 +70,7 @@ def test_page_offers_what_this_user_can_do_now(desk, owner):
 
 def test_actions_are_only_posted_to(desk, owner):
     desk.draft()
-    for name in ("pause", "resume", "stop", "find", "forget"):
+    for name in ("pause", "resume", "stop", "forget"):
         assert owner.get(desk.act(name)).status_code == 405
     assert owner.post(desk.page, {"places": 5}).status_code == 405
 
