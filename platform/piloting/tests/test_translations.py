@@ -15,10 +15,11 @@ from django.utils import translation
 from django.utils.translation import override, trans_real
 
 from deploy.messages import catalogues
-from games import registry, texts
+from games import texts
 from games.catalogues import LANGUAGES, SOURCE, Message, files, read
 from games.examples import Case, cases
 from games.play import Play, turn_in
+from games.tests.ours import OURS
 from games.words import translate_with
 from gathering.models import Session
 from matches.screens import render_screen
@@ -76,7 +77,7 @@ def _screens(case: Case) -> Iterator[tuple[Play, str]]:
             yield worded, render_screen(worded, role)
 
 
-@pytest.mark.parametrize("key", registry.keys())
+@pytest.mark.parametrize("key", OURS)
 def test_pages_of_games_are_translated(pseudo, key):
     with override(PSEUDO):
         for case in cases(key)[:3]:
