@@ -200,7 +200,8 @@ def bonus_share_is_within_bounds(case: Case) -> None:
     for role, payoff in end.payoffs().items():
         for value in (payoff, 0.0, -1e12, 1e12):
             share = case.game.bonus_share(role, float(value or 0))
-            require(_finite(share) and 0 <= share <= 1, f"bonus_share of {value} for {role} is {share!r}")
+            wrong = f"bonus_share of {value} for {role} is {share!r}, not from 0 to 1"
+            require(_finite(share) and 0 <= share <= 1, wrong)
 
 
 @_in_contract

@@ -9,6 +9,7 @@ import pytest
 from games import registry
 from games.examples import Case
 from games.play import Play
+from games.tests.ours import OURS
 from matches import bonus
 from matches.screens import render_screen
 from plans.pay import PayRule, shown_bonus
@@ -27,7 +28,7 @@ def moments(key: str) -> list[Play]:
     return [walk.opening, *steps[:6], *steps[:: max(1, len(steps) // 12)], steps[-1]]
 
 
-@pytest.mark.parametrize("key", registry.keys())
+@pytest.mark.parametrize("key", OURS)
 def test_every_game_shows_the_bonus_so_far_or_says_what_it_depends_on(key):
     for play in moments(key):
         for rule in RULES:
@@ -39,7 +40,7 @@ def test_every_game_shows_the_bonus_so_far_or_says_what_it_depends_on(key):
                 assert html.count('class="bonus-now"') == 1 and shown.amounts[0].amount in html
 
 
-@pytest.mark.parametrize("key", registry.keys())
+@pytest.mark.parametrize("key", OURS)
 def test_a_result_shows_the_bonus_that_is_paid(key):
     play = moments(key)[-1]
     assert play.finished
