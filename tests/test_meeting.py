@@ -286,10 +286,10 @@ class TestReady:
         expect(ready.locator("#others")).to_contain_text("One other player")
         photograph(ready, "lobby pressed")
         check_page(ready, "pressed")
-        again = ready.get_by_text("This is a new group: please say again that you are ready.")
+        again = ready.get_by_text("please say again")
         expect(again).to_be_visible(timeout=30_000)
-        expect(missing.get_by_text("Last time, we did not hear in time that you were ready.")).to_be_visible()
-        expect(missing.get_by_text("If we don't hear from you in time, the study ends for you")).to_be_visible()
+        expect(missing.get_by_text("Last time, we did not")).to_be_visible()
+        expect(missing.get_by_text("in time, the study ends")).to_be_visible()
         photograph(missing, "lobby ready again")
         press_ready(ready)
         expect(missing.get_by_role("heading", level=1)).to_have_text("The study ends here", timeout=30_000)
@@ -297,7 +297,7 @@ class TestReady:
         expect(missing.locator(".earnings")).to_contain_text("For waiting")
         photograph(missing, "lobby two misses")
         assert float(stack.call("tests.meeting.pay_of", path)["bonus"]) >= 0.24
-        expect(ready.get_by_text("you keep your place in the queue").first).to_be_visible()
+        expect(ready.get_by_text("you keep your place").first).to_be_visible()
         photograph(ready, "lobby others missed")
 
     @pytest.mark.slow
@@ -306,7 +306,7 @@ class TestReady:
         (_path, page), (_other_path, other) = bring_to_lobby(stack, phone, "sent-back", 2)
         press_ready(other)
         ((_third_path, third),) = bring_to_lobby(stack, phone, "sent-back")
-        told = page.get_by_text("Your group was complete, but we did not hear in time that you were ready.")
+        told = page.get_by_text("now at the end of")
         expect(told).to_be_visible(timeout=30_000)
         photograph(page, "lobby sent back")
         check_page(page, "sent back")
