@@ -46,7 +46,7 @@ def test_summary_has_one_address_the_sign_in_the_data_and_the_way_out(tmp_path: 
 def test_shared_demo_says_who_reaches_what(tmp_path: Path, command: demo.Command):
     stack = prepared_stack(tmp_path, "192.0.2.7")
     summary = "\n".join(command._summary(stack, SIGN_IN))
-    assert "Other devices in your network: http://192.0.2.7:8000" in summary
+    assert "network: http://192.0.2.7:8000" in summary
     assert "in this network can play" in summary
     assert stack.environment["PARLEY_DEMO_SHARED_URL"] == "http://192.0.2.7:8000"
     assert "0.0.0.0" in stack._commands()["web"]
@@ -87,7 +87,7 @@ def test_browser_opens_where_someone_sees_it(monkeypatch: pytest.MonkeyPatch, ci
     assert demo.browser_can_open() is opens
 
 
-@pytest.mark.parametrize(("code", "said"), [(0, "The samples are ready."), (1, "The samples could not be made")])
+@pytest.mark.parametrize(("code", "said"), [(0, "The samples are ready."), (1, "samples could not be made")])
 def test_end_of_the_samples_is_reported(
     tmp_path: Path, command: demo.Command, monkeypatch: pytest.MonkeyPatch, code: int, said: str
 ):

@@ -100,8 +100,8 @@ def test_password_is_read_only_if_it_is_unambiguous(monkeypatch, password: str):
 @pytest.mark.parametrize(
     ("url", "reason"),
     [
-        ("sqlite:///{folder}/empty.sqlite3", r"\d+ migrations are missing; run `manage.py migrate`."),
-        ("postgres://parley:x@127.0.0.1:1/parley", r"The database is unavailable \(.*refused\)\. Start it, or .*"),
+        ("sqlite:///{folder}/empty.sqlite3", r"\d+ migrations are missing.*migrate.*"),
+        ("postgres://parley:x@127.0.0.1:1/parley", r"The database is unavailable \(.*refused\).*"),
     ],
     ids=["no tables", "no server"],
 )

@@ -90,11 +90,10 @@ def test_broken_links_and_network_loads_are_reported(tmp_path: Path):
     report = links.check(tmp_path)
     assert (report.pages, report.internal) == (2, 3)
     assert report.external == {"https://example.org/", "https://example.org/x.js"}
-    assert [problem.split(" ", 1)[1] for problem in report.problems] == [
-        "links to b.html#there, but that page has no such anchor.",
-        "links to c.html, which does not exist.",
-        "loads https://example.org/x.js from the network.",
-    ]
+    for problem, words in zip(
+        report.problems, ("b.html#there", "c.html", "loads https://example.org/x.js"), strict=True
+    ):
+        assert words in problem
 
 
 def test_files_named_in_architecture_exist():

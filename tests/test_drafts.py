@@ -76,7 +76,7 @@ def test_draft_grows_is_retracted_and_replaced_by_the_move(stack: Any, page: Pag
     call(stack, "add", waiting_path, '{"message": "Another')
     expect(draft).to_have_text("Another")
     notice = page.locator("[data-next]")
-    expect(notice).to_contain_text("If there is no answer within 2 minutes, the game ends and you are paid.")
+    expect(notice).to_contain_text("within 2 minutes, the game ends")
     expect(notice).to_be_visible(timeout=15_000)
     assert page.locator("#screen").bounding_box()["height"] == height
     photograph(page, "4-long-wait")

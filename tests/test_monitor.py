@@ -97,7 +97,7 @@ def test_ending_a_match_records_the_reason_and_pays(stack, page: Page, desk: Pag
         expect(dialog, "the match was ended without a reason").to_be_visible()
         dialog.get_by_label("Reason (recorded)").fill("The worker <b>died</b>")
         dialog.get_by_role("button", name="End and pay").click()
-        expect(desk.locator("#m-failures li").first).to_contain_text("ended by a researcher: The worker <b>died</b>")
+        expect(desk.locator("#m-failures li").first).to_contain_text("The worker <b>died</b>")
         expect(number_in(desk, "opponent_failed")).to_have_text("1")
         walking.expect_over(page)
         walking.press_continue(page)

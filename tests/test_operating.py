@@ -75,7 +75,7 @@ def test_edited_files_are_kept_and_others_replaced(machine: Machine):
 
 def test_sockets_allowed_by_nginx_are_stated(machine: Machine):
     machine.write(machine.nginx / "nginx.conf", "worker_processes 2;\nevents {\n  worker_connections 768;\n}\n")
-    assert commands.sockets_allowed(machine) == "2 processes with 768 worker_connections allow 768 open pages."
+    assert "768 open pages" in commands.sockets_allowed(machine)
     assert "384 open pages per" in (CODE / "deploy/nginx.conf").read_text() and "384" in HANDBOOK.read_text()
 
 

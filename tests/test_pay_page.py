@@ -65,7 +65,7 @@ def test_participant_sees_that_a_manual_payment_was_made(stack, page: Page, brow
     path = stack.call("tests.actions.finish_enrolment", slug, "codes", "CODE")
     participant_page = browser.new_context().new_page()
     participant_page.goto(stack.url + path)
-    expect(participant_page.get_by_text("The researchers will pay you themselves.")).to_be_visible()
+    expect(participant_page.get_by_text("will pay you themselves")).to_be_visible()
 
     researching.sign_in(stack, page)
     pay_page(stack, page, slug)

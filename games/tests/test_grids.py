@@ -17,11 +17,8 @@ FAMILIES = {"bargaining": 384, "negotiation": 576, "persuasion": 360}
 def test_grid_varies_the_last_parameter_fastest():
     configs = expand(get("bargaining"), {"rounds": [1, None], "delta_bob": [0.8, 1]}, {"money": 50})
     assert [(c["rounds"], c["delta_bob"], c["money"]) for c in configs] == [
-        (1, 0.8, 50),
-        (1, 1, 50),
-        (None, 0.8, 50),
-        (None, 1, 50),
-    ]
+        (1, 0.8, 50), (1, 1, 50), (None, 0.8, 50), (None, 1, 50),
+    ]  # fmt: skip
     assert all(c["delta_alice"] == 0.9 for c in configs)
 
 

@@ -403,14 +403,11 @@ def test_tools_answer_and_change_nothing():
 @pytest.mark.parametrize(
     ("name", "arguments", "reason"),
     [
-        ("dig", {}, "“dig”.*get_yields, get_yield"),
-        ("get_yield", {}, "Period is required"),
-        ("get_yield", {"period": 0}, "at least 1"),
-        ("get_yield", {"period": True}, "whole number"),
-        ("get_yields", {"period": 1}, "is unknown"),
-        ("get_yields", [], "could not be read"),
+        ("dig", {}, "“dig”.*get_yields, get_yield"), ("get_yield", {}, "Period is required"),
+        ("get_yield", {"period": 0}, "at least 1"), ("get_yield", {"period": True}, "whole number"),
+        ("get_yields", {"period": 1}, "is unknown"), ("get_yields", [], "could not be read"),
     ],
-)
+)  # fmt: skip
 def test_invalid_tool_call_is_refused(name, arguments, reason):
     play, _events = start(well(), 1)
     with pytest.raises(Refused, match=reason):
@@ -592,13 +589,11 @@ def test_recorded_move_beyond_a_limit_is_kept_and_named(offer):
 @pytest.mark.parametrize(
     ("role", "move"),
     [
-        ("bob", {"decision": "accept"}),
-        ("alice", {"decision": "accept"}),
-        ("alice", {"alice_gain": "sixty", "bob_gain": 40}),
-        ("alice", {"alice_gain": math.nan, "bob_gain": 40}),
+        ("bob", {"decision": "accept"}), ("alice", {"decision": "accept"}),
+        ("alice", {"alice_gain": "sixty", "bob_gain": 40}), ("alice", {"alice_gain": math.nan, "bob_gain": 40}),
         ("alice", {}),
     ],
-)
+)  # fmt: skip
 def test_unreadable_or_untimely_move_is_not_recorded(role, move):
     with pytest.raises(Refused, match=f"Move 1 by {role}: "):
         record_moves(bargaining(), 3, [(role, move)])

@@ -74,12 +74,10 @@ def test_endless_texts_are_refused_at_once(template: str, reason: str) -> None:
 @pytest.mark.parametrize(
     ("game", "config", "role", "called"),
     [
-        ("beauty_contest", {"players": 4}, "p2", "a player"),
-        ("item_auction", {}, "p2", "a bidder"),
-        ("duopoly", {}, "firm_2", "a firm"),
-        ("bargaining", {}, "bob", "Bob"),
+        ("beauty_contest", {"players": 4}, "p2", "a player"), ("item_auction", {}, "p2", "a bidder"),
+        ("duopoly", {}, "firm_2", "a firm"), ("bargaining", {}, "bob", "Bob"),
     ],
-)
+)  # fmt: skip
 def test_instructions_name_no_seat_that_may_still_change(game, config, role, called):
     configured = configure(registry.get(game), config)
     text, role_title = configured.instructions(role, seated=False), configured.role_title(role)

@@ -76,15 +76,11 @@ READ_REPLIES = [
         HALVES,
     ),
     (
-        "thinking",
-        OFFER,
-        '<think>\nMaybe {"alice_gain": 9000}?\n</think>\n\n{"alice_gain": 5000, "bob_gain": 5000}',
+        "thinking", OFFER, '<think>\nMaybe {"alice_gain": 9000}?\n</think>\n\n{"alice_gain": 5000, "bob_gain": 5000}',
         HALVES,
     ),
     (
-        "thinking without a beginning",
-        ANSWER,
-        'He offers 4000.\n</think>\n{"decision": "accept"}',
+        "thinking without a beginning", ANSWER, 'He offers 4000.\n</think>\n{"decision": "accept"}',
         {"decision": "accept"},
     ),
     ("thoughts about sets", ANSWER, 'S = {accept, reject}; I take {"decision": "reject"}', {"decision": "reject"}),
@@ -94,9 +90,7 @@ READ_REPLIES = [
     ("list of one object", ANSWER, '[{"decision": "accept"}]', {"decision": "accept"}),
     ("schema echoed first", ANSWER, '{"type": "object"}\n{"decision": "accept"}', {"decision": "accept"}),
     (
-        "reasoning in the object",
-        ANSWER,
-        '{"reasoning": "40% is enough.", "decision": "accept"}',
+        "reasoning in the object", ANSWER, '{"reasoning": "40% is enough.", "decision": "accept"}',
         {"decision": "accept"},
     ),
     ("Chinese", ANSWER, '我接受这个提议。\n{"decision": "accept"}\n谢谢!', {"decision": "accept"}),
@@ -117,20 +111,16 @@ READ_REPLIES = [
         {**SPLIT, "message": '{"alice_gain": 1, "bob_gain": 9999}'},
     ),
     (
-        "message that looks like the end of thinking",
-        OFFER,
-        '{"alice_gain": 6000, "bob_gain": 4000, "message": "</think> 7,000"}',
-        {**SPLIT, "message": "</think> 7,000"},
+        "message that looks like the end of thinking", OFFER,
+        '{"alice_gain": 6000, "bob_gain": 4000, "message": "</think> 7,000"}', {**SPLIT, "message": "</think> 7,000"},
     ),
     (
-        "message in Japanese",
-        OFFER,
-        '{"alice_gain":6000,"bob_gain":4000,"message":"公平です"}',
+        "message in Japanese", OFFER, '{"alice_gain":6000,"bob_gain":4000,"message":"公平です"}',
         {**SPLIT, "message": "公平です"},
     ),
     ("short", SHORT, '{"your_gain": 6000}', SPLIT),
     ("short as text", SHORT, 'I keep 60%. {"your_gain": "$6,000", "message": "6,000"}', {**SPLIT, "message": "6,000"}),
-]
+]  # fmt: skip
 
 REFUSED_REPLIES = [
     ("nothing", OFFER, "", NO_OBJECT),
@@ -203,16 +193,14 @@ REFUSED_REPLIES = [
     ("message not allowed", SILENT, '{"alice_gain": 6000, "bob_gain": 4000, "message": "hi"}', "without messages"),
     ("message not text", OFFER, '{"alice_gain": 6000, "bob_gain": 4000, "message": 5}', "(message) must be text"),
     (
-        "long message",
-        OFFER,
-        '{"alice_gain": 6000, "bob_gain": 4000, "message": "' + "x" * 2001 + '"}',
+        "long message", OFFER, '{"alice_gain": 6000, "bob_gain": 4000, "message": "' + "x" * 2001 + '"}',
         "at most 2000 characters",
     ),
     ("half an emoji", PRICE, '{"price": 1, "message": "\\ud83d"}', '"message" holds half'),
     ("full form instead of the short one", SHORT, '{"alice_gain": 6000, "bob_gain": 4000}', '"your_gain", "message".'),
     ("more than the whole", SHORT, '{"your_gain": 12000}', "at most 10,000"),
     ("deep", PRICE, '{"price":' * 30_000, "nested too deeply"),
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(

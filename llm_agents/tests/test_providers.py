@@ -21,11 +21,9 @@ from llm_agents.tests.wire import KEY, ScriptedAnswer, Wire, answer, error, stre
 PROMPT = "the price is secret-4711"
 MESSAGES = [{"role": "system", "content": "Rules."}, {"role": "user", "content": PROMPT}]
 SCHEMA = {
-    "type": "object",
-    "properties": {"answer": {"type": "number"}},
-    "required": ["answer"],
+    "type": "object", "properties": {"answer": {"type": "number"}}, "required": ["answer"],
     "additionalProperties": False,
-}
+}  # fmt: skip
 ANSWER_TEXT = '{"answer": 20}'
 
 

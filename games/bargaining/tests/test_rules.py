@@ -137,12 +137,10 @@ class TestConfig:
     @pytest.mark.parametrize(
         ("config", "reason"),
         [
-            ({"money": 0}, "money.*more than 0"),
-            ({"delta_alice": 0}, "delta_alice.*more than 0"),
-            ({"delta_bob": 1.01}, "delta_bob.*at most 1"),
-            ({"rounds": 0}, "rounds.*at least 1"),
+            ({"money": 0}, "money.*more than 0"), ({"delta_alice": 0}, "delta_alice.*more than 0"),
+            ({"delta_bob": 1.01}, "delta_bob.*at most 1"), ({"rounds": 0}, "rounds.*at least 1"),
         ],
-    )
+    )  # fmt: skip
     def test_invalid_configuration_is_refused_by_key(self, config, reason):
         with pytest.raises(BadConfig, match=reason):
             bargaining(**config)

@@ -60,11 +60,9 @@ class TestOffer:
     def test_responder_sees_both_parts_their_worth_and_the_message(self):
         offer_block = blocks(play_after(offer(5000), REJECT, offer(4000, "Take <b>it</b>")), "alice")["offer"]
         assert {fact.key: fact.value for fact in offer_block.facts} == {
-            "your_gain": 4000,
-            "other_gain": 6000,
-            "your_gain_now": pytest.approx(3600),
+            "your_gain": 4000, "other_gain": 6000, "your_gain_now": pytest.approx(3600),
             "message": Said("Bob", "Take <b>it</b>"),
-        }
+        }  # fmt: skip
 
     def test_proposer_sees_own_offer_only_in_the_table(self):
         view = blocks(play_after(offer(6000, "Hello")), "alice")

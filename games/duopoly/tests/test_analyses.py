@@ -8,14 +8,11 @@ from games.duopoly.analyses import litmus
 def test_matches_with_a_rival_score_and_matches_alone_test_reliability():
     results = litmus(
         [
-            {"litmus": 0.25, "converged": None},
-            {"litmus": 0.75, "converged": None},
-            {"litmus": None, "converged": True},
-            {"litmus": None, "converged": False},
-            {"litmus": None, "converged": False},
-            {"litmus": None, "converged": False},
+            {"litmus": 0.25, "converged": None}, {"litmus": 0.75, "converged": None},
+            {"litmus": None, "converged": True}, {"litmus": None, "converged": False},
+            {"litmus": None, "converged": False}, {"litmus": None, "converged": False},
         ]
-    )
+    )  # fmt: skip
     assert (results.score, results.reliability, results.matches) == (0.5, 0.25, 6)
 
 

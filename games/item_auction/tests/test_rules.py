@@ -193,14 +193,11 @@ def test_plan_after_the_first_answer_is_not_initial():
 @pytest.mark.parametrize(
     ("bid", "expected_text"),
     [
-        (99, "from $100 to $300"),
-        (301, "from $100 to $300"),
-        (-5, "from $100 to $300"),
-        (150.5, "whole number.*from $100 to $300"),
-        ("150", "whole number.*from $100 to $300"),
+        (99, "from $100 to $300"), (301, "from $100 to $300"), (-5, "from $100 to $300"),
+        (150.5, "whole number.*from $100 to $300"), ("150", "whole number.*from $100 to $300"),
         (True, "whole number.*from $100 to $300"),
     ],
-)
+)  # fmt: skip
 def test_bid_outside_limits_is_refused_with_the_limits(bid, expected_text):
     play, _events = start(auction({"start_price": 100}, budget=300), 1)
     with pytest.raises(Refused, match=expected_text.replace("$", r"\$")):

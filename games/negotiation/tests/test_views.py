@@ -221,11 +221,9 @@ def test_amounts_are_readable_for_any_size(amount, text):
 @pytest.mark.parametrize(
     ("gain", "text"),
     [
-        (5, "you would earn $5"),
-        (-5.25, "you would lose $5.25"),
-        (0, "you would earn nothing"),
+        (5, "you would earn $5"), (-5.25, "you would lose $5.25"), (0, "you would earn nothing"),
         (1e-12, "you would earn nothing"),
     ],
-)
+)  # fmt: skip
 def test_earnings_and_losses_as_clauses(gain, text):
     assert earnings(gain) == text

@@ -99,13 +99,10 @@ def test_extreme_prices_stay_finite():
 @pytest.mark.parametrize(
     ("prices", "message"),
     [
-        ({}, "Product_1"),
-        ({"Product_1": -1}, "Product_1"),
-        ({"Product_1": True}, "Product_1"),
-        ({"Product_1": "8"}, "Product_1"),
-        ({"Product_1": 1, "Product_2": 1}, "Product_2"),
+        ({}, "Product_1"), ({"Product_1": -1}, "Product_1"), ({"Product_1": True}, "Product_1"),
+        ({"Product_1": "8"}, "Product_1"), ({"Product_1": 1, "Product_2": 1}, "Product_2"),
     ],
-)
+)  # fmt: skip
 def test_malformed_prices_are_refused_by_name(prices, message):
     play, _events = start(configure(Pricing, {}), 1)
     with pytest.raises(Refused, match=message):

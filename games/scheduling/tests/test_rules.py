@@ -56,13 +56,11 @@ def test_stable_matching_ends_the_match():
 @pytest.mark.parametrize(
     ("assignment", "message"),
     [
-        ({"W1": "T1", "W2": "T2"}, "W3"),
-        ({"W1": "T1", "W2": "T2", "W3": "T2"}, "T2"),
-        ({"W1": "T1", "W2": "T2", "W3": "T9"}, "W3"),
-        ({"W1": "T1", "W2": "T2", "W3": "T3", "W4": "T4"}, "W4"),
+        ({"W1": "T1", "W2": "T2"}, "W3"), ({"W1": "T1", "W2": "T2", "W3": "T2"}, "T2"),
+        ({"W1": "T1", "W2": "T2", "W3": "T9"}, "W3"), ({"W1": "T1", "W2": "T2", "W3": "T3", "W4": "T4"}, "W4"),
         ({"W1": 1, "W2": "T2", "W3": "T3"}, "W1"),
     ],
-)
+)  # fmt: skip
 def test_malformed_schedule_is_refused_by_name(assignment, message):
     play, _events = start(configure(Scheduling, {"instance": INSTANCE}), 1)
     with pytest.raises(Refused, match=message):

@@ -103,15 +103,12 @@ class TestSetup:
     @pytest.mark.parametrize(
         ("config", "reason"),
         [
-            ({"values": [1, 2]}, "there are 2 for 3"),
-            ({"values": [1, 2, 101]}, "at most the assets"),
-            ({"values": [1, 2, 0]}, "more than 0"),
-            ({"value_mean": 5000}, "hardly any drawn value"),
-            ({"assets": 0.001}, "hardly any drawn value"),
-            ({"players": 21}, "players"),
+            ({"values": [1, 2]}, "there are 2 for 3"), ({"values": [1, 2, 101]}, "at most the assets"),
+            ({"values": [1, 2, 0]}, "more than 0"), ({"value_mean": 5000}, "hardly any drawn value"),
+            ({"assets": 0.001}, "hardly any drawn value"), ({"players": 21}, "players"),
             ({"foul_fee": -1}, "foul_fee"),
         ],
-    )
+    )  # fmt: skip
     def test_invalid_configurations_are_refused(self, config, reason):
         with pytest.raises(BadConfig, match=reason):
             auction(**{"players": 3, "assets": 100, "value_mean": 50, **config})

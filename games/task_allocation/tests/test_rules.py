@@ -50,12 +50,10 @@ def test_pay_is_constant_without_a_single_goal():
 @pytest.mark.parametrize(
     ("assignment", "message"),
     [
-        ({"T1": "W1"}, "T2"),
-        ({"T1": "W1", "T2": "W1"}, "W1"),
-        ({"T1": "W1", "T2": "W3"}, "T2"),
+        ({"T1": "W1"}, "T2"), ({"T1": "W1", "T2": "W1"}, "W1"), ({"T1": "W1", "T2": "W3"}, "T2"),
         ({"T1": "W1", "T2": "W2", "T3": "W1"}, "T3"),
     ],
-)
+)  # fmt: skip
 def test_malformed_assignment_is_refused_by_name(assignment, message):
     play, _events = start(configure(TaskAllocation, {"instance": INSTANCE, "periods": 2}), 1)
     with pytest.raises(Refused, match=message):

@@ -66,11 +66,8 @@ def test_few_units_are_tested_by_their_recorded_assignment():
     observed = abs(means[1] + means[2] - means[0] - means[3])
     term = fit["terms"][1]
     assert (fit["method"], term["method"], term["components"], term["note"]) == (
-        "randomisation",
-        "randomisation",
-        2,
-        "",
-    )
+        "randomisation", "randomisation", 2, "",
+    )  # fmt: skip
     assert term["p"] == pytest.approx(sum(d >= observed - 1e-12 for d in differences) / 6)
     assert (term["smallest_p"], term["low"]) == (pytest.approx(2 / 6), None)
     assert any("below 0.333" in warning for warning in fit["warnings"])

@@ -65,12 +65,9 @@ def test_what_changed_after_the_launch_and_the_size_of_the_sample_are_deviations
 
 def test_a_plan_without_hypotheses_left_is_no_confirmation(report_of):
     removed = {
-        "at": "2026-11-11T10:00:00Z",
-        "hypothesis": "framing",
-        "what": "removed",
-        "fields": {"outcome": ["talk.efficiency", None]},
-        "ended": {"participants": 20},
-    }
+        "at": "2026-11-11T10:00:00Z", "hypothesis": "framing", "what": "removed",
+        "fields": {"outcome": ["talk.efficiency", None]}, "ended": {"participants": 20},
+    }  # fmt: skip
     text = report_of({**plan(changes=[removed]), "hypotheses": []})
     for words in ("Every planned hypothesis", "everything below is exploratory", "framing was removed after",
                   "2026-11-11, 10:00 UTC, when 20 participants"):  # fmt: skip

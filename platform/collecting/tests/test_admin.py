@@ -167,11 +167,7 @@ def test_tools_are_refused_for_endpoints_without_them(client, boss, monkeypatch)
     [
         ({"title": " "}, "title", "title"),
         ({"configurations": [{"rounds": 0}]}, "journey.0.config.rounds", "at least 1"),
-        (
-            {"agents": ["openai:m"], "asking": {"call_seconds": 0}},
-            "agents.openai:m.call_seconds",
-            "should be at least 1.",
-        ),
+        ({"agents": ["openai:m"], "asking": {"call_seconds": 0}}, "agents.openai:m.call_seconds", "at least 1"),
         ({"agents": ["openai:unheard-of"], "budget": "5"}, "agents", "price of openai:unheard-of"),
         ({"repetitions": 0}, "repetitions", "should be at least 1."),
         ({"instructions": "Hello {{ nobody }}"}, "journey.0.instructions", "nobody"),
@@ -278,11 +274,8 @@ def test_failed_matches_wait_for_budget(client, boss):
     ("typed", "budget", "expected_text"),
     [
         ("25.50", Decimal("25.50"), "The budget is now $25.50."),
-        ("1", Decimal(5), "Enter a budget higher than the current one."),
-        ("much", Decimal(5), "Enter the new budget"),
-        ("", Decimal(5), "Enter the new budget"),
-        ("NaN", Decimal(5), "Enter the new budget"),
-        ("1e9", Decimal(5), "Enter the new budget"),
+        ("1", Decimal(5), "higher than the current one"),
+        *((typed, Decimal(5), "Enter the new budget") for typed in ("much", "", "NaN", "1e9")),
     ],
 )
 def test_budget_can_only_be_raised(client, boss, typed, budget, expected_text):
@@ -378,7 +371,7 @@ def test_progress_fragment_shows_rate_and_time_left(client, boss):
     assert "20%: 20 of 100 matches" in page and "data-alive" in page
     assert figure_by_title["Cost"] == "$1.00 of $2.00"
     assert figure_by_title["Expected further cost"] == "about $4.00"
-    assert "budget will not cover all matches" not in page, "the more urgent notice is shown: nobody plays it"
+    assert "will not cover all matches" not in page, "the more urgent notice is shown: nobody plays it"
     assert "Waiting for a worker" in page
     assert 38 <= float(figure_by_title["Matches per minute"]) <= 40
     assert 9 <= float(figure_by_title["Decisions per second"]) <= 10
@@ -397,7 +390,7 @@ def test_estimate_is_shown_before_the_start(client, boss):
     assert estimates["Model calls expected"] == "about 400", "four in each of 100 matches"
     expected, at_most = (Decimal(estimates[name].split("$")[1]) for name in ("Cost expected", "Cost at most"))
     assert 0 < expected < at_most
-    assert "characters per token, 60 tokens per answer" in page and "There is no budget" in page
+    assert "60 tokens per answer" in page and "There is no budget" in page
     match = Match.objects.create(game="bargaining", config={}, rules_version=1, seed=1)
     call = {"match_uid": match.uid, "role": "alice", "answering": 1, "endpoint": "openai", "model": "gpt-4o-mini"}
     Call.objects.create(**call, cost="0.001", record={"input_tokens": 1000, "output_tokens": 50})

@@ -198,7 +198,7 @@ def test_budget_stops_the_collection_until_raised(monkeypatch):
         spent, request_count = progress(collection).cost, len(standin.requests)
         assert Decimal("0.0084") < spent <= Decimal("0.01"), "a call costs $0.0007 and could cost $0.0016"
         notice = status_of(collection).notice
-        assert "its limit is $0.01." in notice and "the next call could cost up to $0.0016" in notice
+        assert "its limit is $0.01." in notice and "could cost up to $0.0016" in notice
         assert progress(collection).decisions > 0 and progress(collection).finished < 40
         drive(collection)
         assert len(standin.requests) == request_count

@@ -57,12 +57,9 @@ def test_later_changes_are_dated_with_what_had_ended() -> None:
     frozen = frozen_analysis(splitting)
     assert frozen is not None
     assert [(c.hypothesis, c.what, c.ended["participants"], c.ended["matches"]) for c in frozen.changes] == [
-        ("horizon", "added", 1, 1),
-        ("", "changed", 2, 2),
-        ("horizon", "changed", 2, 2),
-        ("payoff", "added", 2, 2),
+        ("horizon", "added", 1, 1), ("", "changed", 2, 2), ("horizon", "changed", 2, 2), ("payoff", "added", 2, 2),
         ("horizon", "removed", 2, 2),
-    ]
+    ]  # fmt: skip
     assert frozen.changes[1].fields == {"stop": ("", "At the quota.")}
     assert frozen.changes[2].fields == {"model": ("auto", "log")}
     assert frozen.changes[4].fields["outcome"] == ("game.efficiency", None)

@@ -77,11 +77,8 @@ def test_moves_of_practice_are_marked_and_count_in_no_row_of_the_game(tmp_path):
 def test_the_manifest_describes_the_dataset(finished_dataset):
     manifest = json.loads((finished_dataset / "manifest.json").read_text())
     assert manifest["study"] == {
-        "slug": "splitting",
-        "title": "Splitting money",
-        "purpose": "study",
-        "source": "parley",
-    }
+        "slug": "splitting", "title": "Splitting money", "purpose": "study", "source": "parley",
+    }  # fmt: skip
     assert manifest["demonstration"] is False
     assert [version["number"] for version in manifest["versions"]] == [1]
     assert set(manifest["files"]) == FILES - {"manifest.json"}

@@ -51,10 +51,8 @@ def plan(**parts):
         "cells": {"quota": 10, "strata": ["age"]},
         "agents": {"script:fair": agent("script:fair")},
         "journey": [
-            {"stage": "consent"},
-            {"stage": "questions", "name": "before", "items": [AGE]},
-            {"stage": "page", "name": "old", "text": "Hello.", "show_if": "age > 50"},
-            block,
+            {"stage": "consent"}, {"stage": "questions", "name": "before", "items": [AGE]},
+            {"stage": "page", "name": "old", "text": "Hello.", "show_if": "age > 50"}, block,
         ],
         "pay": {"bonus": {"average": {"by": "stakes.money", "values": {"100": "1.00", "1000": "2.00"}}}},
         **parts,

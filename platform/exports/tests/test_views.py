@@ -227,12 +227,9 @@ def test_a_collection_has_the_same_page(client, db):
 # ---- datasets' descriptions of themselves ----------------------------------------------------------------
 
 DETAILS = {
-    "title": "Who splits | how?",
-    "authors": "A. Author; B. Author",
-    "licence": "CC-BY-4.0",
-    "own_licence": "",
+    "title": "Who splits | how?", "authors": "A. Author; B. Author", "licence": "CC-BY-4.0", "own_licence": "",
     "citation": "Author & Author (2026).",
-}
+}  # fmt: skip
 
 
 def test_publication_details_are_in_the_next_readme(client, study, tmp_path):

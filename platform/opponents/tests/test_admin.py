@@ -170,13 +170,11 @@ def test_trial_needs_post_and_a_model(client: Client, boss):
 @pytest.mark.parametrize(
     "permissions, sees, adds, changes",
     [
-        ([], False, False, False),
-        (["view_call"], False, False, False),
-        (["view_endpoint"], True, False, False),
+        ([], False, False, False), (["view_call"], False, False, False), (["view_endpoint"], True, False, False),
         (["view_endpoint", "add_endpoint"], True, True, False),
         (["view_endpoint", "change_endpoint"], True, False, True),
     ],
-)
+)  # fmt: skip
 def test_roles_have_their_permissions(client: Client, permissions, sees, adds, changes):
     endpoint = Endpoint.objects.create(name="ours", base_url="http://127.0.0.1:9/v1")
     staff(client, may=permissions)

@@ -19,13 +19,10 @@ SITES = "https://panel.example.org\nhttps://other.example.org:8443"
 @pytest.mark.parametrize(
     "address",
     [
-        "https://panel.example.org/done?id={person}&c={code}",
-        "https://PANEL.example.org/",
-        "https://panel.example.org:443/x",
-        "https://other.example.org:8443/{session}/done",
-        "CODE-17",
+        "https://panel.example.org/done?id={person}&c={code}", "https://PANEL.example.org/",
+        "https://panel.example.org:443/x", "https://other.example.org:8443/{session}/done", "CODE-17",
     ],
-)
+)  # fmt: skip
 def test_own_sites_and_codes_are_accepted(address):
     check_destination(address, SITES)
 

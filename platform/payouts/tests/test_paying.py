@@ -79,11 +79,9 @@ def test_every_step_is_in_the_journal_with_user_and_reason_and_balances_follow(s
     settle()
     journal = [(posting.debit, posting.credit, posting.amount, posting.by) for posting in base.postings.all()]
     assert journal == [
-        ("cost", "owed", Decimal("1.00"), ""),
-        ("owed", "approved", Decimal("1.00"), "boss"),
-        ("approved", "in_transit", Decimal("1.00"), ""),
-        ("in_transit", "paid", Decimal("1.00"), ""),
-    ]
+        ("cost", "owed", Decimal("1.00"), ""), ("owed", "approved", Decimal("1.00"), "boss"),
+        ("approved", "in_transit", Decimal("1.00"), ""), ("in_transit", "paid", Decimal("1.00"), ""),
+    ]  # fmt: skip
     row = LedgerRow.objects.get(pk=base.pk)
     assert row.approved_by == "boss" and row.approved_at <= row.sent_at <= row.settled_at
     assert row.fee == Decimal("0.20")
@@ -203,13 +201,10 @@ def test_one_payment_that_fails_delays_no_other(standin: StandIn, boss: User):
 @pytest.mark.parametrize(
     ("status", "expected_text"),
     [
-        ("rejected", "rejected"),
-        ("returned", "returned the assignment"),
-        ("timed_out", "timed out"),
-        ("unknown", "no such assignment"),
-        ("somebody_else", "someone else"),
+        ("rejected", "rejected"), ("returned", "returned the assignment"), ("timed_out", "timed out"),
+        ("unknown", "no such assignment"), ("somebody_else", "someone else"),
     ],
-)
+)  # fmt: skip
 def test_a_wrong_assignment_is_not_paid_and_the_researcher_reads_why(
     standin: StandIn, boss: User, status: str, expected_text: str
 ):

@@ -29,15 +29,12 @@ QUESTIONS = [
     {"kind": "ranking", "name": "best", "text": "Which first?", "options": [str(n) for n in range(11)]},
     {"kind": "scale", "name": "much", "text": "How much?", "points": 2},
     {
-        "kind": "matrix",
-        "name": "each",
-        "text": "How often?",
-        "rows": [{"name": "tea", "text": "Tea"}, {"name": "milk", "text": "Milk"}],
-        "options": ["never", "daily"],
+        "kind": "matrix", "name": "each", "text": "How often?",
+        "rows": [{"name": "tea", "text": "Tea"}, {"name": "milk", "text": "Milk"}], "options": ["never", "daily"],
     },
     {"kind": "slider", "name": "warm", "text": "How warm?", "min": 0, "max": 100, "step": 5},
     {"kind": "date", "name": "born", "text": "When?", "valid_if": "born < '2020-01-01'"},
-]
+]  # fmt: skip
 
 
 def test_every_kind_of_question_is_covered():

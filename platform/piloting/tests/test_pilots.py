@@ -77,13 +77,10 @@ class TestPilotedPath:
     @pytest.mark.parametrize(
         ("plan", "ending"),
         [
-            (Plan.WRONG_CODE, State.FAILED_CODE_WORD),
-            (Plan.MISREADS, State.FAILED_COMPREHENSION),
-            (Plan.WRONG_QUIZ, State.FAILED_QUIZ),
-            (Plan.LEAVES, State.WITHDREW),
-            (Plan.SILENT, State.TIMED_OUT),
+            (Plan.WRONG_CODE, State.FAILED_CODE_WORD), (Plan.MISREADS, State.FAILED_COMPREHENSION),
+            (Plan.WRONG_QUIZ, State.FAILED_QUIZ), (Plan.LEAVES, State.WITHDREW), (Plan.SILENT, State.TIMED_OUT),
         ],
-    )
+    )  # fmt: skip
     def test_failing_participants_reach_their_endings(self, plan, ending):
         study = draft(agents="script:haggler", config={"rounds": 12}, comprehension={})
         pilot = run_pilot(study, plans=[plan])
@@ -317,13 +314,11 @@ class TestRunning:
     @pytest.mark.parametrize(
         ("options", "reason"),
         [
-            ({"people": 0}, "1 to 500"),
-            ({"people": 501}, "1 to 500"),
-            ({"people": 3, "failing": 4}, "1 to 500"),
+            ({"people": 0}, "1 to 500"), ({"people": 501}, "1 to 500"), ({"people": 3, "failing": 4}, "1 to 500"),
             ({"people": 1, "player": "script:nobody"}, "no scripted player"),
             ({"people": 1, "player": "what"}, "is not a valid agent"),
         ],
-    )
+    )  # fmt: skip
     def test_invalid_pilots_are_refused_with_a_reason(self, options, reason):
         with pytest.raises(CannotPilot, match=reason):
             services.begin(draft(), **options)

@@ -50,10 +50,7 @@ def test_a_plan_without_faults_says_how_many_matches_it_needs():
         ("journey.4.show_if", "talk.agreement", "journey.4.show_if", {}),
         ("journey.4.show_if", "talk.short.nonsense", "journey.4.show_if", {}),
         (
-            "journey.3.of.0.config.rounds.values.long",
-            0,
-            "journey.3.of.0.config.rounds",
-            {"horizon": "long"},
+            "journey.3.of.0.config.rounds.values.long", 0, "journey.3.of.0.config.rounds", {"horizon": "long"},
         ),
         ("journey.3.of.0.config.colour", 1, "journey.3.of.0.config.colour", {}),
         ("journey.3.of.0.seats.alice", "model", "journey.3.of.0.seats", {}),
@@ -107,7 +104,7 @@ def test_a_plan_without_faults_says_how_many_matches_it_needs():
         ("title", " ", "title", {}),
         ("journey.0", {"stage": "page", "name": "first"}, "journey", {}),
     ],
-)
+)  # fmt: skip
 def test_a_fault_is_found_at_its_place(path, value, at, factors):
     found = faults_of(changed(path, value))
     assert (found == []) if at is None else (at, factors) in found

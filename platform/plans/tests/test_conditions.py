@@ -10,12 +10,9 @@ from games.errors import BadText
 from plans.conditions import Condition
 
 VALUES = {
-    "age": 17,
-    "wording": "take",
-    "skipped": None,
-    "likes": ["tea", "milk"],
+    "age": 17, "wording": "take", "skipped": None, "likes": ["tea", "milk"],
     "talk": {"short": {"agreement": True}, "1": {"payoff": 3.5}, "0.5": {"payoff": 1}},
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize(

@@ -42,13 +42,10 @@ def test_the_hash_stays_when_participants_would_meet_the_same(path, value):
 @pytest.mark.parametrize(
     "path, value",
     [
-        ("pay.base", "1.01"),
-        ("journey.3.of.0.timing", {"turn": 181}),
-        ("shown_title", "Another title"),
-        ("journey.1.text.values.give", "You lend."),
-        ("cells.rule", "random"),
+        ("pay.base", "1.01"), ("journey.3.of.0.timing", {"turn": 181}), ("shown_title", "Another title"),
+        ("journey.1.text.values.give", "You lend."), ("cells.rule", "random"),
     ],
-)
+)  # fmt: skip
 def test_the_hash_changes_with_what_participants_meet(path, value):
     assert version_hash(changed(path, value)) != version_hash(FRAMING)
 
@@ -151,14 +148,11 @@ def test_differences_speak(path, value, line):
 @pytest.mark.parametrize(
     "path, first, second",
     [
-        ("pay.bonus.rate", 1.0, "1.00"),
-        ("pay.bonus.rate", 0.001, "0.0010"),
-        ("agents.model.cap_study", 1, "1.00"),
-        ("agents.model.fallback", "haggler", ["haggler"]),
-        ("journey.3.of.0.timing", {}, {"turn": 180.0}),
+        ("pay.bonus.rate", 1.0, "1.00"), ("pay.bonus.rate", 0.001, "0.0010"), ("agents.model.cap_study", 1, "1.00"),
+        ("agents.model.fallback", "haggler", ["haggler"]), ("journey.3.of.0.timing", {}, {"turn": 180.0}),
         ("cells", {"quota": 40}, {"crossed": True, "quota": 41}),
     ],
-)
+)  # fmt: skip
 @pytest.mark.every_case
 def test_two_ways_of_writing_the_same_have_one_hash(path, first, second):
     assert version_hash(changed(path, first)) == version_hash(changed(path, second))

@@ -14,13 +14,11 @@ from plans.starting import plan_for
 @pytest.mark.parametrize(
     ("text", "language", "words"),
     [
-        ("Do they compete or collude?", "en", "collude"),
-        ("Wer kooperiert?", "de", "kooperiert"),
-        ("¿Quién coopera?", "es", "coopera"),
-        ("You buy Offer_1.", "en", "Offer_1"),
+        ("Do they compete or collude?", "en", "collude"), ("Wer kooperiert?", "de", "kooperiert"),
+        ("¿Quién coopera?", "es", "coopera"), ("You buy Offer_1.", "en", "Offer_1"),
         ("You get 22.2222.", "en", "22.2222"),
     ],
-)
+)  # fmt: skip
 def test_doubtful_words_are_named(text, language, words):
     (warning,) = guard.warnings(text, language=language)
     assert words in warning

@@ -67,11 +67,8 @@ def test_numbers_and_truth_values_are_levels_too():
     }
     reader = Reader(document)
     assert [reader.plan(cell.factors).games()[0].seats["bob"] for cell in reader.cells[::2]] == [
-        "model",
-        "haggler",
-        "model",
-        "haggler",
-    ]
+        "model", "haggler", "model", "haggler",
+    ]  # fmt: skip
 
 
 def test_published_rows_are_levels_with_their_own_quotas():

@@ -38,11 +38,9 @@ def test_negotiation_is_read_with_factors_and_scale():
         "messages_allowed": False,
     }  # fmt: skip
     assert game.moves == (
-        ("alice", {"price": 110.0}),
-        ("bob", {"decision": "reject"}),
-        ("bob", {"price": 90.0}),
+        ("alice", {"price": 110.0}), ("bob", {"decision": "reject"}), ("bob", {"price": 90.0}),
         ("alice", {"decision": "accept"}),
-    )
+    )  # fmt: skip
 
 
 @pytest.mark.parametrize("decision", ["SellToJhon", "BuyFromJhon"])
@@ -58,11 +56,9 @@ def test_persuasion_is_read_with_the_drawn_qualities():
         "message_type": "text", "buyer_type": "long_living", "qualities": ["high", "low"],
     }  # fmt: skip
     assert game.moves == (
-        ("alice", {"message": "It is good"}),
-        ("bob", {"decision": "yes"}),
-        ("alice", {"message": "It is good too"}),
+        ("alice", {"message": "It is good"}), ("bob", {"decision": "yes"}), ("alice", {"message": "It is good too"}),
         ("bob", {"decision": "no"}),
-    )
+    )  # fmt: skip
 
 
 def test_binary_recommendations_are_read_from_alices_decision():

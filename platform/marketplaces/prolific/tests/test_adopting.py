@@ -50,10 +50,10 @@ def test_import_changes_nothing_on_prolific(desk):
         ({"prolific_id_option": "question"}, "through URL parameters"),
         (
             {"completion_codes": [{**CODES[0], "actions": [{"action": "AUTOMATICALLY_APPROVE"}]}, CODES[1]]},
-            "The code DONE1234 makes Prolific pay automatically",
+            "DONE1234 makes Prolific pay automatically",
         ),
-        ({"completion_codes": CODES[:1]}, "no code for endings that pay nothing"),
-        ({"completion_codes": CODES[1:]}, "no code for participants who finished"),
+        ({"completion_codes": CODES[:1]}, "endings that pay nothing"),
+        ({"completion_codes": CODES[1:]}, "for participants who finished"),
     ],
 )  # fmt: skip
 def test_unsuitable_settings_are_reported_and_not_imported(desk, fields, expected_text):

@@ -80,7 +80,7 @@ def test_token_for_another_audience_is_refused(worker, claims):
 
 def test_token_signed_with_another_key_is_refused(desk, worker):
     forger = Key(kid=desk.market.key.kid)
-    assert_refused(open_resigned(worker, key=forger), 403, "Prolific did not sign this link")
+    assert_refused(open_resigned(worker, key=forger), 403, "did not sign this link")
 
 
 @pytest.mark.parametrize("algorithm", ["none", "HS256"])
@@ -89,12 +89,12 @@ def test_other_signature_algorithms_are_refused(desk, worker, algorithm):
     header = {"kid": desk.market.key.kid}
     secret = None if algorithm == "none" else "a secret that is long enough for the algorithm"
     token = jwt.encode(valid_claims, secret, algorithm=algorithm, headers=header)
-    assert_refused(worker.open(prolific_token=token), 403, "Prolific did not sign this link")
+    assert_refused(worker.open(prolific_token=token), 403, "did not sign this link")
 
 
 @pytest.mark.parametrize("token", ["x", "a.b.c", "." * 50, "ü" * 30, "A" * 7000])
 def test_malformed_token_is_refused(worker, token):
-    assert_refused(worker.open(prolific_token=token), 403, "Prolific did not sign this link")
+    assert_refused(worker.open(prolific_token=token), 403, "did not sign this link")
 
 
 def test_expired_link_says_how_to_get_a_new_one(worker):
@@ -137,7 +137,7 @@ def test_known_keys_remain_valid_while_prolific_is_down(desk, worker):
 def test_missing_keys_make_the_participant_wait(desk, worker, kind):
     desk.standin.misbehave(kind, "jwks")
     response = worker.open()
-    assert_refused(response, 503, "wait a minute and reload this page")
+    assert_refused(response, 503, "reload this page")
     assert "please return it" not in text_of(response)
     KeySet.objects.update(asked_at=timezone.now() - timedelta(minutes=1))
     worker.arrive()

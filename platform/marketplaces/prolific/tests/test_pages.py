@@ -23,7 +23,7 @@ def test_study_is_offered_published_and_stopped(desk, owner):
     form = text_of(owner.get(desk.offering))
     assert "Create draft" in form and "1.00 USD" in form
     page = owner.post(desk.offering, {**desk.form, "project": desk.market.project}, follow=True)
-    assert "The study is a draft on Prolific" in text_of(page)
+    assert "is a draft on Prolific" in text_of(page)
     price = text_of(owner.get(desk.act("publish")))
     assert "28.00 USD" in price and "10000.00 USD" in price and "nobody is paid" in price
     assert desk.offered.status == "UNPUBLISHED"

@@ -154,7 +154,7 @@ class TestScreenedOut:
         assert (row.reason, row.amount, row.state) == ("screen_out", Decimal("0.20"), "elsewhere")
         assert row.currency == publication.currency and not books.check(desk.study.slug)
         page = text_of(Client().get(worker.person.get_absolute_url()))
-        assert "For the screening, $0.20: This is paid by the site that brought you here." in page
+        assert "For the screening, $0.20: " in page
         assert "There is no payment" not in page
 
     def test_unsupported_screen_out_payment_creates_nothing(self, desk):
