@@ -89,6 +89,9 @@ def catalogues() -> dict[Path, Found]:
             if path.name not in FOR_RESEARCHERS and "tests" not in path.parts and path != ROOT / "games" / "texts.py":
                 sentences = _in_python(path) if path.suffix == ".py" else _in_template(path)
                 found.setdefault(_folder_of(path.relative_to(ROOT)), {}).update(dict.fromkeys(sentences))
+    for own in found.values():  # one entry serves a sentence with and without its plural
+        for sentence, _plural in [each for each in own if each[1]]:
+            own.pop((sentence, ""), None)
     shared = found[ROOT / "locale"]
     return {
         folder: own if own is shared else {sentence: None for sentence in own if sentence not in shared}

@@ -66,8 +66,9 @@ def translations(language: str) -> GNUTranslations:
     for path in files(language):
         for message in read(path):
             if all(message.translations):
-                key = f"{message.id}\0{message.plural}" if message.plural else message.id
-                texts[key.encode()] = "\0".join(message.translations).encode()
+                texts[message.id.encode()] = message.translations[0].encode()
+            if all(message.translations) and message.plural:
+                texts[f"{message.id}\0{message.plural}".encode()] = "\0".join(message.translations).encode()
     return GNUTranslations(BytesIO(_compiled(texts)))
 
 

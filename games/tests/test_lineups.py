@@ -141,7 +141,7 @@ def test_millionth_line_up_is_computed_quickly():
     rule = Lineups(rule="combinations", agents=tuple(f"agent {n}" for n in range(60)), sample=10**9)
     started_at = time.monotonic()
     assert len(set(rule.at(1_000_000, numbered_roles(9)).values())) > 1
-    assert time.monotonic() - started_at < 0.1
+    assert time.monotonic() - started_at < 0.5
 
 
 def test_rule_survives_json():

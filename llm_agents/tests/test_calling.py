@@ -297,7 +297,7 @@ async def test_endpoint_that_is_down_gets_no_more_calls(serving, protocol, faili
     started_at = time.monotonic()
     with pytest.raises(errors.CircuitOpen):
         await ask()
-    assert time.monotonic() - started_at < 0.1
+    assert time.monotonic() - started_at < 0.5
     assert len(wire.requests) == 5
 
 

@@ -243,7 +243,7 @@ def _prepare(session: Session) -> None:
 def _discard_unused(session: Session) -> None:
     """Delete what was prepared for people who hold no place any more."""
     unused = session.attendances.exclude(prepared=None).exclude(pk__in=holding(session).values("pk"))
-    enrolling.discard(Enrolment.objects.filter(pk__in=list(unused.values_list("prepared", flat=True))))
+    enrolling.discard(list(unused.values_list("prepared__token", flat=True)))
 
 
 def begun(attendance: Attendance, enrolment: Enrolment) -> None:

@@ -14,7 +14,7 @@ from lobby.tables import Table
 from matches.picturing import seat_class
 from participants import services as people
 from participants.states import State
-from participants.steps import Step, register
+from participants.steps import Step, StepLeft, register
 
 
 @register
@@ -51,7 +51,9 @@ class LobbyStep(Step):
     def context(self) -> dict[str, Any]:
         place = Place.objects.select_related("enrolment", "group").get(pk=self.place.pk)
         status = page_status(place)
-        minutes, seconds = divmod(status.get("remaining", 0), 60)
+        if status["type"] == "begin":  # with this participant the group was complete
+            raise StepLeft
+        minutes, seconds = divmod(status["remaining"], 60)
         return {
             "lobby": status,
             "rows": [*["here"] * (status.get("others") or 0), *["free"] * (status.get("missing") or 0)],

@@ -30,6 +30,10 @@ class StepRefused(Exception):
         self.stored = dict(stored or {})
 
 
+class StepLeft(Exception):
+    """The participant has left the step since its page was asked for."""
+
+
 class Step(ABC):
     """Base class of all steps: what a step shows and does. One instance per enrolment and step."""
 
@@ -115,7 +119,11 @@ class Step(ABC):
 
     @abstractmethod
     def context(self) -> dict[str, Any]:
-        """Return the template's context."""
+        """Return the template's context.
+
+        Raises:
+            StepLeft
+        """
 
     @abstractmethod
     def answer(self, data: Mapping[str, str]) -> None:

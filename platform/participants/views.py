@@ -23,7 +23,7 @@ from participants.markdown import to_html
 from participants.models import Enrolment
 from participants.returning import allow_form, return_instructions
 from participants.states import ending_of
-from participants.steps import Step, StepRefused, step_object
+from participants.steps import Step, StepLeft, StepRefused, step_object
 from participants.wording import in_own_language
 
 MAX_POSTED_LENGTH = 3000
@@ -68,6 +68,8 @@ def page(request: HttpRequest, token: str) -> HttpResponse:
         except services.Unprepared as unprepared:
             services.prepare_step(unprepared.enrolment)
             return handle(request, token, prepared=True)
+    except StepLeft:
+        return redirect(request.get_full_path())
     except Enrolment.DoesNotExist:
         return _invalid_link(request)
 

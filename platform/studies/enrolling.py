@@ -200,9 +200,15 @@ def _claim(prepared: Enrolment, version: Version, *, token: str, return_to: str)
     return True
 
 
-def discard(prepared: QuerySet[Enrolment]) -> None:
-    """Delete prepared enrolments that nobody begins, so that they count nowhere."""
-    prepared.filter(state=State.ARRIVED, page_times={}).delete()
+@transaction.atomic
+def discard(tokens: Collection[str]) -> None:
+    """Delete prepared enrolments that nobody begins, so that they count nowhere.
+
+    Args:
+        tokens: from when they were seen unused; one that has been begun since has a new token, and stays.
+    """
+    unclaimed = Enrolment.objects.select_for_update().filter(token__in=tokens)
+    Enrolment.objects.filter(pk__in=[each.pk for each in unclaimed]).delete()
 
 
 def _readmit(enrolment: Enrolment, arrival: Arrival) -> Enrolment:

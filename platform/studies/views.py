@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from django.conf import settings
+from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.crypto import salted_hmac
@@ -123,11 +124,13 @@ def _enter(request: HttpRequest, study: Study, arrival: arrivals.Arrival) -> Htt
     if existing is None:
         _refuse_too_many(request, arrival)
     token = _token(request, study) if arrival.once else ""
-    enrolment = enrolling.enrol(
-        study, arrival, language=get_language(), again=again, token=token, prepared=answer.prepared if answer else None
-    )
-    if answer is not None:
-        answer.tell(enrolment)
+    prepared = answer.prepared if answer else None
+    with transaction.atomic():
+        enrolment = enrolling.enrol(
+            study, arrival, language=get_language(), again=again, token=token, prepared=prepared
+        )
+        if answer is not None:
+            answer.tell(enrolment)
     return _redirect_and_remember(request, study, enrolment) if arrival.once else redirect(enrolment)
 
 
@@ -160,10 +163,11 @@ def _enter_openly(request: HttpRequest, study: Study, arrival: arrivals.Arrival)
         return answer
     _refuse_too_many(request, arrival)
     role = request.POST.get("role", "") if study.purpose == Match.Purpose.DEMO else ""
-    enrolment = enrolling.enrol(
-        study, arrival, chosen=role, language=get_language(), token=token, prepared=answer.prepared
-    )
-    answer.tell(enrolment)
+    with transaction.atomic():
+        enrolment = enrolling.enrol(
+            study, arrival, chosen=role, language=get_language(), token=token, prepared=answer.prepared
+        )
+        answer.tell(enrolment)
     return _redirect_and_remember(request, study, enrolment)
 
 

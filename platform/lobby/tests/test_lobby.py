@@ -229,6 +229,13 @@ def test_page_shows_who_is_present_and_how_many_are_missing(client: Client):
     assert "you are paid for waiting" in page
 
 
+def test_whoever_completes_the_group_is_shown_the_game_at_once(client: Client):
+    arrive_at_lobby(3)
+    response = client.get(waiting_enrolment().get_absolute_url(), follow=True)
+    assert "The wait ends" not in response.text
+    assert response.context["step"].kind == "match"
+
+
 def test_simultaneous_arrivals_join_one_group_each(transactional_db: None):
     enrolments = [waiting_enrolment(role=f"p{number % 4 + 1}") for number in range(16)]
     at_once([partial(people.show_step, enrolment_id=enrolment.pk) for enrolment in enrolments])

@@ -216,7 +216,7 @@ async def test_adding_to_a_draft_does_not_block_the_event_loop(sent_messages):
     with Draft(7, "bob", 4, people=["alice"]) as draft:
         for letter in '{"message": "hello"}':
             draft.add(letter)
-    assert time.monotonic() - started_at < 0.5
+    assert time.monotonic() - started_at < 1
     assert (await asyncio.to_thread(sent_messages.until_quiet))[-1] == "hello"
 
 

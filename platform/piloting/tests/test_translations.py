@@ -36,6 +36,20 @@ def _catalogues(language: str) -> dict[tuple[str, str], Message]:
 
 
 @pytest.mark.parametrize("language", [code for code in LANGUAGES if code != SOURCE])
+def test_no_sentence_stands_twice_in_a_file(language):
+    """Translators' programs refuse such a file."""
+    for path in files(language):
+        assert not [sentence for sentence, count in Counter(each.id for each in read(path)).items() if count > 1]
+
+
+def test_one_entry_serves_a_sentence_with_and_without_its_plural():
+    with override("de"):
+        one, some = "One more player is needed.", "%(missing)s more players are needed."
+        assert translation.gettext(one) == translation.ngettext(one, some, 1) == "Ein Spieler fehlt noch."
+        assert translation.ngettext(one, some, 2) == "%(missing)s Spieler fehlen noch."
+
+
+@pytest.mark.parametrize("language", [code for code in LANGUAGES if code != SOURCE])
 def test_every_sentence_is_translated_with_its_placeholders(language):
     """`python -m deploy.messages` writes new sentences into the catalogues."""
     written = _catalogues(language)

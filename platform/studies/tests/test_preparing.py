@@ -7,7 +7,7 @@ from django.db import transaction
 
 from participants.models import Enrolment
 from recruiters.arrivals import Arrival
-from studies.enrolling import enrol, prepare
+from studies.enrolling import discard, enrol, prepare
 from studies.journeys import draw_point
 from studies.models import Placement, Study
 from studies.tests.kit import launched
@@ -64,3 +64,12 @@ def test_who_begins_elsewhere_than_expected_is_placed_anew():
     (prepared,) = prepare(study, ["en"])
     begun = enrol(study, Arrival("otree", worker="w", proof="w", role="bob"), prepared=prepared)
     assert (begun == prepared, begun.placement.role) == (False, "bob")
+
+
+def test_who_begins_while_unused_places_are_deleted_keeps_theirs():
+    study = launched("together", agents="script:fair", via="open")
+    late, gone = prepare(study, ["en", "en"])
+    unused = [late.token, gone.token]
+    begun = enrol(study, Arrival("open", worker="", proof=""), prepared=late)
+    discard(unused)
+    assert list(Enrolment.objects.all()) == [begun]
