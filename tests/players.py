@@ -10,7 +10,7 @@ import time
 from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import urlencode
 from urllib.request import Request, urlopen
 
@@ -28,6 +28,9 @@ SILENCE = 3.0
 CODE_WORD = re.compile(r"remember the word <strong>([a-z]+)</strong>")
 POSITION = re.compile(r'name="position" value="(\d+)"')
 OFFER = {"alice_gain": "9990", "bob_gain": "10"}
+
+Enter = Callable[[httpx.AsyncClient, str], Awaitable[str]]
+"""Goes from a link to the game, and returns the path of its page."""
 
 
 async def enter(client: httpx.AsyncClient, join: str) -> str:
@@ -140,8 +143,8 @@ async def play(url: str, path: str, *, thinking: float, measured: Measured, pati
         async for frame in page.screens():
             if frame["over"] or time.monotonic() >= measured.until:
                 return
-            if sent_at is not None and sent_at >= measured.since:
-                measured.add(time.monotonic() - sent_at)
+            if sent_at is not None:
+                measured.add_since(sent_at)
             if thinking:
                 await page.think(thinking * random.uniform(0.5, 1.5))
             is_offering = 'name="alice_gain"' in frame["html"]
@@ -150,40 +153,53 @@ async def play(url: str, path: str, *, thinking: float, measured: Measured, pati
             await page.move(frame["answering"], **(OFFER if is_offering else {"decision": "reject"}))
 
 
-async def enter_all(url: str, join: str, number: int) -> list[str]:
+async def enter_all(url: str, join: str, number: int, enter_by: Enter = enter) -> list[str]:
     """Let this many enter, four at a time; return their pages' paths."""
     slots = asyncio.Semaphore(4)
 
     async def enter_once() -> str:
         async with slots, httpx.AsyncClient(base_url=url, timeout=60) as client:
-            return await enter(client, join)
+            return await enter_by(client, join)
 
     return await asyncio.gather(*(enter_once() for _ in range(number)))
 
 
+class Server(NamedTuple):
+    """Where people play, Parley or another.
+
+    Attributes:
+        join: the link to the game.
+        pids: the processes whose CPU time is measured, by name.
+        enter, play: how people get from the link to the game, and play it.
+    """
+
+    url: str
+    join: str
+    pids: Mapping[str, int] = {}
+    enter: Enter = enter
+    play: Callable[..., Awaitable[None]] = play
+
+
 async def run(
-    url: str,
-    join: str,
+    server: Server,
     *,
     workers: int,
     thinking: float,
     seconds: float,
-    pids: Mapping[str, int] | None = None,
     beside: Callable[[Measured], Awaitable[None]] | None = None,
 ) -> Measured:
     """Let `workers` play at once; measure for `seconds` once all have entered and begun to play.
 
     Args:
-        pids: processes whose CPU time is measured, by name.
         beside: what else is measured in the interval it is given.
     """
-    paths = await enter_all(url, join, workers)
+    paths = await enter_all(server.url, server.join, workers, server.enter)
     measured = Measured.next(seconds, after=workers * RAMP_SECONDS_EACH + 2 * thinking)
 
     async def participant(path: str, delay: float) -> None:
         await asyncio.sleep(delay)
-        await measured.noting_errors(play(url, path, thinking=thinking, measured=measured))
+        await measured.noting_errors(server.play(server.url, path, thinking=thinking, measured=measured))
 
     players = (participant(path, i * RAMP_SECONDS_EACH) for i, path in enumerate(paths))
-    await asyncio.gather(measured.watch(pids or {}), *([beside(measured)] if beside else []), *players)
+    await asyncio.gather(measured.watch(server.pids), *([beside(measured)] if beside else []), *players)
     return measured

@@ -6,18 +6,17 @@ import asyncio
 from pathlib import Path
 
 import httpx
-import psycopg
 import pytest
 
 from config.postgres import PrivatePostgres
-from deploy.bench.kit import Measured, another_worker
+from deploy.bench.kit import Measured, another_worker, count_connections
 from tests import players
 from tests.conftest import LiveStack
 
 pytestmark = [pytest.mark.slow, pytest.mark.services]
 
 PEOPLE, STUDY = 130, "crowd"
-SECONDS = 20
+SECONDS, PATIENCE = 20, 3600
 WEB_PROCESSES = 4  # two servers, each with a process for each of two cores
 
 
@@ -32,49 +31,32 @@ def test_postgresql_never_runs_out_of_connections(tmp_path: Path):
         ) as stack:
             stack.call("tests.actions.launch_endless", STUDY)
             with another_worker(stack):
-                peak, errors, replies = asyncio.run(play_all(stack.url, postgres))
+                measured = asyncio.run(play_all(stack.url, postgres.url))
             logged = [line for name in ("web", "worker", "collector", "beat") for line in stack.log(name).splitlines()]
         refused = postgres.log.read_text().count("too many clients")
     finally:
         postgres.stop()
-    print(f"{PEOPLE} people: at most {peak} connections, {replies} replies of the agent")
-    assert not errors, errors[:5]
+    print(f"{PEOPLE} people: at most {measured.connections} connections, {len(measured.times)} replies of the agent")
+    assert not measured.errors, measured.errors[:5]
     assert refused == 0
-    assert replies >= PEOPLE
+    assert len(measured.times) >= PEOPLE
     assert not [line for line in logged if " WARNING " in line or " ERROR " in line]
-    assert peak <= 97  # three are reserved for the superuser
+    assert 0 < measured.connections <= 97  # three are reserved for the superuser
 
 
-async def play_all(url: str, postgres: PrivatePostgres) -> tuple[int, list[str], int]:
-    """Let everyone enter and play at once; return the peak of connections, the errors and the number of replies."""
-    peak, errors, replies = 0, [], 0
-    finished = asyncio.Event()
-
-    async def watch_connections() -> None:
-        nonlocal peak
-        count_query = "SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend'"
-        async with await psycopg.AsyncConnection.connect(
-            host=str(postgres.folder), user="postgres", dbname="parley", autocommit=True
-        ) as connection:
-            while not finished.is_set():
-                (connections,) = await (await connection.execute(count_query)).fetchone()
-                peak = max(peak, connections - 1)
-                await asyncio.sleep(0.1)
+async def play_all(url: str, database: str) -> Measured:
+    """Let everyone enter and play at once."""
+    measured = Measured.next(PATIENCE)
+    watching = asyncio.create_task(count_connections(database, measured))
 
     async def play_one() -> None:
-        nonlocal replies
-        try:
-            async with httpx.AsyncClient(base_url=url, timeout=120, verify=False) as client:
-                path = await players.enter(client, f"/join/{STUDY}/")
-            measured = Measured.next(SECONDS)
-            await players.play(url, path, thinking=1.0, measured=measured)
-            errors.extend(measured.errors)
-            replies += len(measured.times)
-        except Exception as error:  # noqa: BLE001  (the test reports every error)
-            errors.append(f"{type(error).__name__}: {error}"[:200])
+        async with httpx.AsyncClient(base_url=url, timeout=120, verify=False) as client:
+            path = await players.enter(client, f"/join/{STUDY}/")
+        own = Measured.next(SECONDS)
+        await players.play(url, path, thinking=1.0, measured=own)
+        measured.times += own.times
 
-    watcher = asyncio.create_task(watch_connections())
-    await asyncio.gather(*(play_one() for _person in range(PEOPLE)))
-    finished.set()
-    await watcher
-    return peak, errors, replies
+    await asyncio.gather(*(measured.noting_errors(play_one()) for _person in range(PEOPLE)))
+    measured.until = 0
+    await watching
+    return measured

@@ -127,6 +127,24 @@ def test_slow_answer_is_named_and_kept(stack, phone: Page):
     assert stack.moves("difficult-slow") == ["offer", "accept"]
 
 
+@pytest.mark.slow
+def test_move_that_waits_at_the_server_is_not_sent_again(stack, phone: Page):
+    network, posted = Network(phone), []
+    phone.on("request", lambda request: posted.append(request) if "/match?" in request.url else None)
+    open_first_turn(stack, phone, "difficult-busy", "bargaining", "alice", "script:fair")
+    network.lose("slow")
+    walking.offer(phone, "5000", "5000", role="alice")
+    for _time in range(12):
+        network.sockets[-1].send('{"type": "busy"}')
+        phone.wait_for_timeout(500)
+    assert posted == []
+    phone.wait_for_timeout(6000)
+    assert posted, "nothing says that the server still has it"
+    network.lost = ""
+    walking.expect_over(phone)
+    assert stack.moves("difficult-busy") == ["offer", "accept"]
+
+
 def test_page_that_was_away_follows_when_its_seat_has_gone(stack, phone: Page):
     network = Network(phone)
     path = open_first_turn(stack, phone, "difficult-gone", "bargaining", "alice", "script:fair")

@@ -39,7 +39,9 @@ def hung_study(stack) -> Iterator[str]:
 @pytest.mark.slow
 def test_hung_models_do_not_delay_other_matches(stack, hung_study):
     stack.call("tests.actions.launch_endless", "beside-others")
-    measured = asyncio.run(players.run(stack.url, "/join/beside-others/", workers=4, thinking=0.5, seconds=8))
+    measured = asyncio.run(
+        players.run(players.Server(stack.url, "/join/beside-others/"), workers=4, thinking=0.5, seconds=8)
+    )
     assert measured.errors == []
     assert len(measured.times) >= 4
     assert max(measured.times) * 1000 < MAX_REPLY_MS

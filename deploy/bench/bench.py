@@ -15,7 +15,7 @@ import sys
 import time
 from typing import Any
 
-from deploy.bench import calls, collecting, datasets, groups, live, monitor, pages, profile, scale
+from deploy.bench import calls, collecting, datasets, groups, live, pages, profile
 from deploy.bench.kit import Table, children_cpu
 
 DATABASES = ["postgres", "sqlite"]
@@ -37,12 +37,10 @@ PARTS = {
     "live": live.report,
     "pages": pages.report,
     "groups": groups.report,
-    "scale": scale.report,
     "calls": calls.report,
     "collections": collecting.report,
     "models": calls.report_models,
     "export": datasets.report,
-    "monitor": monitor.report,
     "profile": profile.report,
 }
 
@@ -58,13 +56,12 @@ def main() -> None:
 
     several("parts", [*PARTS], "what is measured", choices=PARTS)
     several("database", DATABASES, "where a part compares databases", choices=DATABASES)
-    several("workers", [1, 50, 200], "live: concurrent participants")
+    several("workers", [50, 200], "live: concurrent participants")
+    several("pairs", [1, 2], "live: web processes, and as many workers")
     several("at-once", [200], "calls: concurrent calls")
-    several("finished", [200, 5_000], "monitor: finished matches")
-    several("pairs", [1, 2, 1, 2], "scale: web processes, and as many workers")
     one("seconds", 30.0, "seconds measured per row")
-    one("thinking", 2.0, "live, scale: mean seconds that a participant thinks")
-    one("groups", 200, "groups: groups of four in the lobby")
+    one("thinking", 2.0, "live: mean seconds that a participant thinks")
+    one("delay", 0.0, "live: seconds that the opponent thinks, so that a worker makes its moves")
     one("tables", 6, "groups: groups of ten that play sealed rounds")
     one("matches", 10_000, "collections: matches in the large collection")
     one("exported", datasets.GAMES, "export: games in the datasets")

@@ -32,6 +32,10 @@ def calibration() -> float:
     return time.process_time() - started_at
 
 
+def ratios(these: Sequence[float], those: Sequence[float]) -> str:
+    return " ".join(f"{this / that:.2f}" if that else "-" for this, that in zip(these, those, strict=True))
+
+
 class Rows:
     """The rows of one table, in this run and the last one.
 
@@ -65,10 +69,8 @@ class Rows:
             file.write(json.dumps(row) + "\n")
         if last is None or len(last["numbers"]) != len(numbers):
             return ""
-        both = zip(numbers, last["numbers"], strict=True)
-        ratios = [f"{now / before:.2f}" if before else "-" for now, before in both]
-        loop = row["calibration"] / last["calibration"]
-        return f"× {last['at'][:10]} {last['revision']}: {' '.join(ratios)}; calibration loop {loop:.2f}"
+        found, loop = ratios(numbers, last["numbers"]), row["calibration"] / last["calibration"]
+        return f"× {last['at'][:10]} {last['revision']}: {found}; calibration loop {loop:.2f}"
 
     def _last(self, row: dict[str, Any]) -> dict[str, Any] | None:
         """Return the last row of the file with the same name in the same table."""

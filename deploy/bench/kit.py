@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import psutil
+import psycopg
 
 from config import children
 from config.postgres import PrivatePostgres
@@ -28,20 +29,34 @@ STUDY = "benchmark"
 @contextmanager
 def stack_on(database: str, web_processes: int = 1, workers: int = 1) -> Iterator[tuple[Stack, Mapping[str, int]]]:
     """Run a private stack on "sqlite" or "postgres" with the study `STUDY`; yield it with its servers' process ids."""
-    environment = {"SECRET_KEY": "bench", "JOINS_PER_HOUR": "1000000"}
-    with ExitStack() as ending:
-        postgres = PrivatePostgres(durable=True) if database == "postgres" else None
-        if postgres is not None:
-            ending.callback(postgres.stop)
-            environment["DATABASE_URL"] = postgres.start()
-        folder = ending.enter_context(tempfile.TemporaryDirectory(prefix="parley-bench-"))
+    with (
+        database_on(database) as (url, ids),
+        tempfile.TemporaryDirectory(prefix="parley-bench-") as folder,
+        ExitStack() as ending,
+    ):
+        environment = {"SECRET_KEY": "bench", "JOINS_PER_HOUR": "1000000", **({"DATABASE_URL": url} if url else {})}
         stack = ending.enter_context(Stack(folder, web_processes=web_processes, environment=environment))
         stack.call("tests.actions.launch_endless", STUDY)
         pids = {name: pid for name, pid in stack.pids.items() if name in ("web", "worker", "redis")}
         pids |= {
             f"worker {number}": ending.enter_context(another_worker(stack, number)) for number in range(2, workers + 1)
         }
-        yield stack, pids | ({"database": postgres.process.pid} if postgres and postgres.process else {})
+        yield stack, pids | ids
+
+
+@contextmanager
+def database_on(kind: str) -> Iterator[tuple[str, dict[str, int]]]:
+    """Start a durable "postgres", or nothing for "sqlite"; yield its address, or "", and its process id by name."""
+    if kind == "sqlite":
+        yield "", {}
+        return
+    postgres = PrivatePostgres(durable=True)
+    try:
+        url = postgres.start()
+        assert postgres.process is not None
+        yield url, {"database": postgres.process.pid}
+    finally:
+        postgres.stop()
 
 
 @contextmanager
@@ -127,6 +142,7 @@ class Measured:
     Attributes:
         since, until: the interval, in monotonic seconds.
         times: seconds.
+        connections: the most connections of the database that `count_connections` saw.
         cpu: the CPU seconds used in the interval by the processes that `watch` was given, by name.
     """
 
@@ -135,6 +151,7 @@ class Measured:
     times: list[float] = field(default_factory=list)
     errors: list[str] = field(default_factory=list)
     moves: int = 0
+    connections: int = 0
     cpu: dict[str, float] = field(default_factory=dict)
 
     @classmethod
@@ -158,6 +175,11 @@ class Measured:
         return f"{sum(each.values()):.1f} ({', '.join(f'{name} {cost:.1f}' for name, cost in each.items())})"
 
     @property
+    def served(self) -> float:
+        """The CPU seconds of all processes but the clients'."""
+        return sum(used for name, used in self.cpu.items() if name != "client")
+
+    @property
     def rate(self) -> float:
         """How many ended per second."""
         return len(self.times) / self.seconds
@@ -165,6 +187,11 @@ class Measured:
     def add(self, seconds: float) -> None:
         if self.is_on:
             self.times.append(seconds)
+
+    def add_since(self, began_at: float) -> None:
+        """Add the seconds since a time within the interval."""
+        if began_at >= self.since:
+            self.add(time.monotonic() - began_at)
 
     def milliseconds(self, *shares: float) -> list[float]:
         """Return quantiles of the times."""
@@ -195,6 +222,16 @@ class Measured:
             await act
         except Exception as error:  # noqa: BLE001  (a benchmark counts every failure)
             self.errors.append(f"{type(error).__name__}: {error}"[:200])
+
+
+async def count_connections(url: str, measured: Measured) -> None:
+    """Note the most connections of a PostgreSQL database, without this one, until the interval ends."""
+    query = "SELECT count(*) - 1 FROM pg_stat_activity WHERE backend_type = 'client backend'"
+    async with await psycopg.AsyncConnection.connect(url, autocommit=True) as connection:
+        while time.monotonic() < measured.until:
+            ((number,),) = await (await connection.execute(query)).fetchall()
+            measured.connections = max(measured.connections, number)
+            await asyncio.sleep(0.1)
 
 
 def quantile(values: Iterable[float], share: float) -> float:

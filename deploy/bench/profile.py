@@ -40,8 +40,8 @@ def report(options: argparse.Namespace) -> None:
             done.append(await asyncio.to_thread(stack.call, "deploy.bench.study.work_done"))
             await asyncio.gather(*(each.wait() for each in spies))
 
-        everyone = {**pids, "client": os.getpid()}
-        measured = asyncio.run(players.run(stack.url, f"/join/{STUDY}/", **size, pids=everyone, beside=sample))
+        server = players.Server(stack.url, f"/join/{STUDY}/", {**pids, "client": os.getpid()})
+        measured = asyncio.run(players.run(server, **size, beside=sample))
     table = Table("of a move|amount")
     table.row("CPU ms", measured.cost)
     table.row("CPU ms of the web server's event loop", 1000 * (loop[1] - loop[0]) / measured.moves)

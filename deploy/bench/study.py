@@ -7,9 +7,7 @@ from typing import Any
 
 import redis
 from django.conf import settings
-from django.contrib.auth.models import User
 from django.db import connection
-from django.test import Client
 from django.utils import timezone
 
 from collecting.models import Collection
@@ -42,17 +40,3 @@ def work_done() -> dict[str, float]:
         "Redis commands": stats["total_commands_processed"],
         "bytes to and from Redis": stats["total_net_input_bytes"] + stats["total_net_output_bytes"],
     }
-
-
-def connections() -> int:
-    """Return the database's connections without this one."""
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT count(*) - 1 FROM pg_stat_activity WHERE backend_type = 'client backend'")
-        return int(cursor.fetchone()[0])
-
-
-def signed_in() -> str:
-    """Create a researcher; return their session's cookie as NAME=VALUE."""
-    client = Client()
-    client.force_login(User.objects.create_superuser("watcher"), backend=settings.AUTHENTICATION_BACKENDS[-1])
-    return client.cookies.output(attrs=[], header="").strip()

@@ -37,11 +37,6 @@ def launch_crowded(slug: str, *, finished: int, live: int) -> int:
     return study.pk
 
 
-def add_finished(slug: str, number: int) -> None:
-    """Add people who have played the study; called inside the stack."""
-    add_people(Study.objects.get(slug=slug), finished=number, live=0)
-
-
 def add_people(study: Study, *, finished: int, live: int) -> None:
     """Add people who have played, and people who are playing."""
     now = timezone.now()

@@ -1,11 +1,11 @@
-"""Consent, a name, instructions, and the page of an offer."""
+"""Consent, a name, instructions, and the page of an offer, which is also a live page."""
 
 from otree.api import BaseConstants, BaseGroup, BasePlayer, BaseSubsession, Page, models
 
 
 class C(BaseConstants):
     NAME_IN_URL = "walk"
-    PLAYERS_PER_GROUP = None
+    PLAYERS_PER_GROUP = 2
     NUM_ROUNDS = 1
 
 
@@ -40,6 +40,11 @@ class Instructions(Page):
 class Offer(Page):
     form_model = "player"
     form_fields = ["offer"]
+
+    @staticmethod
+    def live_method(player, data):
+        player.offer = data["offer"]
+        return {player.id_in_group: {"counter": 50}}
 
 
 page_sequence = [Consent, Name, Instructions, Offer]
