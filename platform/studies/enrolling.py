@@ -157,7 +157,7 @@ def _made(
 def prepare(study: Study, languages: Sequence[str]) -> list[Enrolment]:
     """Return enrolments for people who will all begin at once, one for each of these languages, in few statements.
 
-    The draws are those of people who come one after the other. Nobody has begun until `enrol` is given the enrolment;
+    The draws are those of people who come one after the other. An enrolment begins when `enrol` is given it;
     one that nobody begins is deleted (`discard`). There are none if nobody may enter now.
     """
     version = Version.objects.select_for_update().filter(study=study).order_by("-number").first()
