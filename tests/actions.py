@@ -123,17 +123,9 @@ def launch_tour_study() -> None:
 def launch_endless(slug: str, agents: str | dict[str, Any] = "script:fair") -> None:
     """Launch an endless bargaining study: neither the participants nor their opponent ever accept."""
     kit.launched(
-        slug,
-        title="Benchmark",
-        config={"rounds": None, "cap": 100_000},
-        roles=["alice"],
-        agents=agents,
-        purpose=Match.Purpose.DEMO,
-        via=Study.Entry.OPEN,
-        quota=1_000_000,
-        minutes=1_000,
-        code_word=None,
-    )
+        slug, title="Benchmark", config={"rounds": None, "cap": 100_000}, roles=["alice"], agents=agents,
+        purpose=Match.Purpose.DEMO, via=Study.Entry.OPEN, quota=1_000_000, minutes=1_000, code_word=None,
+    )  # fmt: skip
 
 
 def launch_again(slug: str, parts: dict[str, Any]) -> None:

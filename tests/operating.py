@@ -39,13 +39,9 @@ class Trial:
 
     def run(self, *arguments: str | Path) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
-            [self.code / "deploy/parley", *map(str, arguments)],
-            env=self.environment,
-            cwd="/",
-            capture_output=True,
-            text=True,
-            timeout=600,
-        )
+            [self.code / "deploy/parley", *map(str, arguments)], env=self.environment, cwd="/", capture_output=True,
+            text=True, timeout=600,
+        )  # fmt: skip
 
     def parley(self, *arguments: str | Path) -> str:
         """Run a command of `parley` that must succeed; return what it printed."""

@@ -25,13 +25,9 @@ STUDY = {
 def run(example: str, environment: dict[str, str], folder: Path) -> str:
     """Run an example, which must succeed; return its output."""
     process = subprocess.run(
-        ["bash", "-euo", "pipefail", "-c", example],
-        env={**os.environ, **environment},
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        timeout=300,
-    )
+        ["bash", "-euo", "pipefail", "-c", example], env={**os.environ, **environment}, cwd=folder,
+        capture_output=True, text=True, timeout=300,
+    )  # fmt: skip
     assert process.returncode == 0, f"{example}\n{process.stdout}{process.stderr}"
     return process.stdout
 

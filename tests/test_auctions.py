@@ -115,16 +115,11 @@ def test_person_bids_on_ten_items_against_both_protocols(stack, phone: OpenPage,
 def test_auction_continues_when_one_of_three_people_leaves(stack, phone: OpenPage, browser: Browser):
     items = [{"name": f"Lot {number}", "start_price": 1000} for number in (1, 2)]
     stack.call(
-        "tests.bidding.launch_auction",
-        "leaver",
-        seats={"p1": "person", "p2": "person", "p3": "person", "p4": "script:rule"},
-        settings={},
-        config={"players": 4, "items": items, "order": "listed", "tie_break": "first_seat", "rule_limit": 1},
-        turn=8,
-        extension=0,
-        absence=0,
-        on_timeout="default",
-    )
+        "tests.bidding.launch_auction", "leaver",
+        seats={"p1": "person", "p2": "person", "p3": "person", "p4": "script:rule"}, settings={},
+        config={"players": 4, "items": items, "order": "listed", "tie_break": "first_seat", "rule_limit": 1}, turn=8,
+        extension=0, absence=0, on_timeout="default",
+    )  # fmt: skip
     researcher_context = browser.new_context(viewport={"width": 1280, "height": 800})
     researcher = researcher_context.new_page()
     sign_in(stack, researcher)

@@ -66,15 +66,12 @@ WAITING = "Waiting for Player 2. This page updates automatically."
         pytest.param("You are offline.", truth(), {"doing": {"Ann": Doing(away=[(0, 9)])}}, [], id="offline"),
         pytest.param("You are offline.", truth(), {"outages": [("web", 0, 9)]}, ["You are offline."], id="server down"),
         pytest.param(
-            "Your time is still running.",
-            truth(),
-            {"outages": [("database", 0, 9)]},
-            ["Your time is still running."],
+            "Your time is still running.", truth(), {"outages": [("database", 0, 9)]}, ["Your time is still running."],
             id="time stands still",
         ),
         pytest.param("Something new.", truth(), {}, ["Something new."], id="a sentence without a rule"),
     ],
-)
+)  # fmt: skip
 def test_sentence_is_judged_by_what_was_true(
     line: str, known: dict[str, Any], fields: dict[str, Any], false: list[str]
 ):

@@ -49,22 +49,12 @@ class Table:
         self._down: str | None = None
         self._truth: dict[str, dict] = {}
         stack.call(
-            "tests.meeting.launch_contest",
-            slug,
-            human_seats=terms.people,
-            config={"players": terms.seats, "runs": terms.rounds, "history_depth": terms.rounds},
-            turn=terms.turn,
-            extension=terms.extension,
-            on_timeout=terms.on_timeout,
-            base=str(terms.base),
-            average=str(terms.average),
-            rule="linear",
-            rate=str(terms.rate),
-            waiting_rate=str(terms.waiting_rate),
-            absence=terms.absence,
-            grace=terms.grace,
-            **fields,
-        )
+            "tests.meeting.launch_contest", slug, human_seats=terms.people,
+            config={"players": terms.seats, "runs": terms.rounds, "history_depth": terms.rounds}, turn=terms.turn,
+            extension=terms.extension, on_timeout=terms.on_timeout, base=str(terms.base), average=str(terms.average),
+            rule="linear", rate=str(terms.rate), waiting_rate=str(terms.waiting_rate), absence=terms.absence,
+            grace=terms.grace, **fields,
+        )  # fmt: skip
 
     def seat(self, *behaviours: Behaviour, **options: object) -> list[Person]:
         """Let people arrive who read the instructions; none has opened the page yet."""

@@ -31,12 +31,9 @@ CONFIGURED = [configure(registry.get(game), {}) for game in GAMES]
 SEATS = [(game.key, role) for game in CONFIGURED for role in first_of_each_kind(game)]
 """One role of each kind that people play, because seats of one kind see the same pages."""
 QUICK = [
-    ("bargaining", "alice"),
-    ("beauty_contest", "p1"),
-    ("item_auction", "p1"),
-    ("social_dilemma", "p1"),
+    ("bargaining", "alice"), ("beauty_contest", "p1"), ("item_auction", "p1"), ("social_dilemma", "p1"),
     ("pricing", "agent"),
-]
+]  # fmt: skip
 """One role of each published system for quick runs; slow runs check the others too."""
 
 

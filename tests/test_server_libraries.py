@@ -63,11 +63,7 @@ def test_server_imports_no_library_of_the_analyses():
     modules = server_modules()
     assert {"games.bargaining.rules", "config.asgi", "reports.background"} <= set(modules)
     result = subprocess.run(
-        [sys.executable, "-c", PROGRAM],
-        input=json.dumps([blocked, modules]),
-        capture_output=True,
-        text=True,
-        cwd=ROOT,
-        env={**os.environ, "PYTHONPATH": "platform:.", "DJANGO_SETTINGS_MODULE": "config.settings"},
-    )
+        [sys.executable, "-c", PROGRAM], input=json.dumps([blocked, modules]), capture_output=True, text=True,
+        cwd=ROOT, env={**os.environ, "PYTHONPATH": "platform:.", "DJANGO_SETTINGS_MODULE": "config.settings"},
+    )  # fmt: skip
     assert result.stdout.splitlines() == ["done"], result.stdout + result.stderr

@@ -113,11 +113,8 @@ def test_the_servers_own_errors_hide_tokens():
     process = subprocess.run(
         [sys.executable, "-c", program],
         env={**os.environ, "DJANGO_SETTINGS_MODULE": "config.settings", "PYTHONPATH": "platform:."},
-        cwd=settings.BASE_DIR,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
+        cwd=settings.BASE_DIR, capture_output=True, text=True, check=True,
+    )  # fmt: skip
     assert process.stderr.endswith("ERROR uvicorn.error: at /ws/play/…/\n")
     assert len(process.stderr.splitlines()) == 1
 

@@ -199,13 +199,9 @@ MOMENTS = [
 
 
 @given(
-    st.sampled_from(MOMENTS),
-    PLAIN_TEXTS,
-    PLAIN_TEXTS,
-    st.sampled_from(["", "```", "```json", "`"]),
-    st.booleans(),
+    st.sampled_from(MOMENTS), PLAIN_TEXTS, PLAIN_TEXTS, st.sampled_from(["", "```", "```json", "`"]), st.booleans(),
     st.data(),
-)
+)  # fmt: skip
 @settings(deadline=None)
 def test_any_legal_move_of_any_game_is_read_back_identically(moment, before, after, fence, ascii_only, data):
     forms, move = moment

@@ -73,12 +73,9 @@ class TestEquilibriumPlayer:
         assert answer == {"decision": "reject" if offered < continuation - 1e-6 else "accept"}
 
     @given(
-        delta_alice=DELTAS,
-        delta_bob=DELTAS,
-        rounds=st.integers(1, 8) | st.none(),
-        played=st.integers(0, 3),
+        delta_alice=DELTAS, delta_bob=DELTAS, rounds=st.integers(1, 8) | st.none(), played=st.integers(0, 3),
         share=st.floats(0, 1),
-    )
+    )  # fmt: skip
     def test_no_single_deviation_pays(self, delta_alice, delta_bob, rounds, played, share):
         if rounds is not None and played >= rounds:
             return

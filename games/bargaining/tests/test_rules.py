@@ -32,12 +32,9 @@ def agreement_in_round(game: Bargaining, number: int, alice_gain: float) -> game
 
 class TestResult:
     @given(
-        money=st.sampled_from([1e2, 1e4, 1e6]) | st.floats(1, 1e9),
-        delta_alice=FACTORS,
-        delta_bob=FACTORS,
-        share=SHARES,
-        number=st.integers(1, 12),
-    )
+        money=st.sampled_from([1e2, 1e4, 1e6]) | st.floats(1, 1e9), delta_alice=FACTORS, delta_bob=FACTORS,
+        share=SHARES, number=st.integers(1, 12),
+    )  # fmt: skip
     def test_agreement(self, money, delta_alice, delta_bob, share, number):
         game = bargaining(money=money, delta_alice=delta_alice, delta_bob=delta_bob)
         play = agreement_in_round(game, number, share * money)

@@ -46,22 +46,15 @@ class TestEquilibriumWithFullInformation:
         assert metrics["efficiency"] == 1
 
     @given(
-        seller_factor=FACTORS,
-        buyer_factor=FACTORS,
-        rounds=st.integers(1, 6) | st.none(),
-        outside_option=st.booleans(),
-        played=st.integers(0, 3),
-        price=st.floats(0, 60_000),
-    )
+        seller_factor=FACTORS, buyer_factor=FACTORS, rounds=st.integers(1, 6) | st.none(),
+        outside_option=st.booleans(), played=st.integers(0, 3), price=st.floats(0, 60_000),
+    )  # fmt: skip
     def test_no_single_deviation_pays(self, seller_factor, buyer_factor, rounds, outside_option, played, price):
         assume(rounds is None or played < rounds)
         game = negotiation(
-            seller_factor=seller_factor,
-            buyer_factor=buyer_factor,
-            rounds=rounds,
-            outside_option=outside_option,
+            seller_factor=seller_factor, buyer_factor=buyer_factor, rounds=rounds, outside_option=outside_option,
             cap=12,
-        )
+        )  # fmt: skip
         play, _events = games.play.start(game, 1)
         for _round in range(played):
             for move in ({"price": 1}, REJECT):
@@ -110,12 +103,9 @@ class TestOtherEquilibria:
         assert play.metrics()["price"] == pytest.approx(5_000 * (seller_factor + buyer_factor))
 
     @given(
-        seller_factor=FACTORS,
-        buyer_factor=FACTORS,
-        rounds=st.integers(1, 12) | st.none(),
-        opponent=st.sampled_from(["equilibrium", "haggler", "random"]),
-        seed=st.integers(0, 1000),
-    )
+        seller_factor=FACTORS, buyer_factor=FACTORS, rounds=st.integers(1, 12) | st.none(),
+        opponent=st.sampled_from(["equilibrium", "haggler", "random"]), seed=st.integers(0, 1000),
+    )  # fmt: skip
     def test_never_loses_if_other_value_is_unknown(self, seller_factor, buyer_factor, rounds, opponent, seed):
         config = {"seller_factor": seller_factor, "buyer_factor": buyer_factor, "rounds": rounds}
         assert match("equilibrium", opponent, seed, complete_information=False, **config).payoffs()["alice"] >= 0

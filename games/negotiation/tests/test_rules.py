@@ -34,12 +34,9 @@ def trade_in_round(game: Negotiation, number: int, price: float) -> games.play.P
 
 class TestTrade:
     @given(
-        scale=SCALES,
-        seller_factor=FACTORS,
-        buyer_factor=FACTORS,
-        price_factor=st.floats(0, 30),
+        scale=SCALES, seller_factor=FACTORS, buyer_factor=FACTORS, price_factor=st.floats(0, 30),
         number=st.integers(1, 10),
-    )
+    )  # fmt: skip
     def test_payoffs_and_metrics(self, scale, seller_factor, buyer_factor, price_factor, number):
         price = scale * price_factor
         to_seller, to_buyer = scale * seller_factor, scale * buyer_factor
@@ -91,12 +88,9 @@ class TestTrade:
 
 class TestNoTrade:
     @given(
-        rounds=st.integers(1, 15),
-        horizon_known=st.booleans(),
-        leaves=st.booleans(),
-        seller_factor=FACTORS,
+        rounds=st.integers(1, 15), horizon_known=st.booleans(), leaves=st.booleans(), seller_factor=FACTORS,
         buyer_factor=FACTORS,
-    )
+    )  # fmt: skip
     def test_payoffs_and_metrics(self, rounds, horizon_known, leaves, seller_factor, buyer_factor):
         horizon = {"rounds": rounds} if horizon_known else {"rounds": None, "cap": rounds}
         game = negotiation(seller_factor=seller_factor, buyer_factor=buyer_factor, **horizon)

@@ -201,12 +201,9 @@ def test_weights_sum_to_one(rounds, delta):
 @given(st.integers(0, 10_000), st.sampled_from(["random", "rotation"]), st.integers(2, 5))
 def test_every_round_seats_everybody_once_by_position(seed, matching, population):
     game = dilemma(
-        base_game="public_goods",
-        mechanism="reputation_higher_order",
-        population=population,
-        matching=matching,
+        base_game="public_goods", mechanism="reputation_higher_order", population=population, matching=matching,
         rounds=4,
-    )
+    )  # fmt: skip
     play, _events = start(game, seed)
     rng = Random(seed)
     while not play.over:

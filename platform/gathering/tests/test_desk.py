@@ -202,13 +202,9 @@ def test_receipts_add_up_the_ledger_in_the_order_of_labels_for_owners_alone(stud
                 enrolment=enrolment, reason=reason, amount=Decimal(amount), currency="EUR", workings={}
             )
         LedgerRow.objects.create(
-            enrolment=enrolment,
-            reason="lost",
-            amount=Decimal(9),
-            currency="EUR",
-            workings={},
+            enrolment=enrolment, reason="lost", amount=Decimal(9), currency="EUR", workings={},
             state=LedgerRow.State.WRITTEN_OFF,
-        )
+        )  # fmt: skip
     address = f"/admin/sessions/{study.pk}/{session.code}/receipts/"
     page = text_of(owner.post(address))
     assert re.search(r"PC 2 p-\w+ 3\.00 EUR PC 10 p-\w+ 3\.75 EUR Total 6\.75 EUR", page)

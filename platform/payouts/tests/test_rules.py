@@ -26,13 +26,9 @@ RATES = st.decimals(0, 1000, places=6)
 PAYOFFS = st.floats(-1e9, 1e9)
 SHARES = st.floats(0, 1)
 RULES = st.builds(
-    PayRule,
-    base=AMOUNTS,
-    rule=st.sampled_from(["share", "linear", "fixed"]),
-    announced_average=AMOUNTS,
-    rate=RATES,
+    PayRule, base=AMOUNTS, rule=st.sampled_from(["share", "linear", "fixed"]), announced_average=AMOUNTS, rate=RATES,
     cap=AMOUNTS,
-)
+)  # fmt: skip
 
 
 def half_up(amount: Fraction) -> Decimal:

@@ -38,12 +38,9 @@ def otree_token() -> str:
     server = OtreeServer.objects.create(study="splitting", addresses="https://otree.example")
     return_url = "https://otree.example/InitializeParticipant/abc"
     claims = {
-        "aud": otree.PLAY,
-        "study": "splitting",
-        **{"sub": "abc", "round": "parley/1", "session": "s"},
-        "exp": time.time() + 60,
-        "back": return_url,
-    }
+        "aud": otree.PLAY, "study": "splitting", **{"sub": "abc", "round": "parley/1", "session": "s"},
+        "exp": time.time() + 60, "back": return_url,
+    }  # fmt: skip
     return jwt.encode(claims, otree.link_key(server), "HS256")
 
 

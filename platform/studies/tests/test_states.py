@@ -29,13 +29,10 @@ pytestmark = pytest.mark.django_db
 
 ADULTS = [
     {
-        "kind": "single",
-        "text": "How old are you?",
-        "name": "age",
-        "options": ["18 or more", "less"],
+        "kind": "single", "text": "How old are you?", "name": "age", "options": ["18 or more", "less"],
         "ends_if": "age == 'less'",
     }
-]
+]  # fmt: skip
 
 
 def answer_before_survey(visitor: Visitor) -> None:

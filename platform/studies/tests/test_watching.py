@@ -22,12 +22,9 @@ pytestmark = pytest.mark.django_db
 
 LOTS = [{"name": "Walnut chest", "start_price": 3000}, {"name": "Copper still", "start_price": 500}]
 AUCTION = {
-    "items": LOTS,
-    "order": "listed",
-    "budgets": [17123, 18456, 19789],
-    "overestimate_percents": [11, 23, 37],
+    "items": LOTS, "order": "listed", "budgets": [17123, 18456, 19789], "overestimate_percents": [11, 23, 37],
     "tie_break": "first_seat",
-}
+}  # fmt: skip
 HIDDEN = ["17,123", "18,456", "19,789", "6,660", "7,380", "8,220"]
 """Budgets and the estimates of the first item, as pages write them."""
 
