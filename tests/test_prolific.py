@@ -72,7 +72,7 @@ def publish_study(stack, page: Page, standin: StandIn, *, slug: str, places: int
     page.get_by_role("link", name="Offer on Prolific").click()
     expect(page.locator("[name=places]")).to_have_value(str(places))
     page.get_by_role("button", name="Create draft").click()
-    expect(page.get_by_text("is a draft on Prolific")).to_be_visible()
+    expect(page.get_by_text("The study is a draft on Prolific")).to_be_visible()
     page.get_by_role("link", name="Publish …").click()
     expect(page.get_by_text("Account balance")).to_be_visible()
     assert next(iter(standin.market.studies.values()))["status"] == "UNPUBLISHED"
@@ -213,7 +213,7 @@ def test_twenty_workers_reach_every_state(stack, page: Page, browser: Browser, s
     standin.market.complete(late_worker.submission.id, "NOCODE")
     refresh(stack, page, slug)
     page.get_by_role("link", name="Tasks and workers").click()
-    expect(page.get_by_text("has not finished here")).to_be_visible()
+    expect(page.get_by_text("Submitted on Prolific, but has not finished here.")).to_be_visible()
     assert not any(
         submission.participant in page.content() or submission.id in page.content()
         for submission in standin.market.submissions.values()
