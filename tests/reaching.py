@@ -102,8 +102,8 @@ def _play(person: Enrolment, target: State) -> None:
 
 
 def _let_enrolment_expire(person: Enrolment) -> None:
-    """Let the study's time limit pass without any activity of the participant."""
-    Enrolment.objects.filter(pk=person.pk).update(expires_at=timezone.now() - timedelta(seconds=1))
+    """Let the study's time limit pass, before the server's last heartbeat, without any activity of the participant."""
+    Enrolment.objects.filter(pk=person.pk).update(expires_at=timezone.now() - timedelta(minutes=1))
     people.end_expired()
 
 
