@@ -34,9 +34,9 @@ def report(options: argparse.Namespace) -> None:
         for processes in sorted({1, os.cpu_count() or 1}):
             with stack_on(database, processes) as (stack, pids):
                 row(database, processes, players.Server(stack.url, f"/join/{STUDY}/"), pids["web"])
-    if peer.is_set_up():
-        with peer.serving("sqlite") as (server, _database):
-            row("oTree", 1, server, server.pids["oTree"])
+        if peer.is_set_up():
+            with peer.serving(database) as (server, _database):
+                row(f"oTree, {database}", 1, server, server.pids["oTree"])
 
 
 async def _measure(server: players.Server, seconds: float) -> Measured:
