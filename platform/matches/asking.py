@@ -114,6 +114,7 @@ class Question(AgentTurn):
             with in_language(self.match.language):
                 return await decide(settings.spec(self.agent.spec), self, seconds=settings.limit_seconds)
         except BaseException:
+            await self.store_calls()
             await self._store_kept()
             raise
         finally:

@@ -10,8 +10,10 @@ from types import SimpleNamespace
 import pytest
 from django.db import OperationalError
 
+from llm_agents.errors import AgentError
+from llm_agents.record import CallRecord
 from llm_agents.standins import Failure, OpenAIStandIn
-from matches import agents, services
+from matches import agents, asking, services
 from matches.models import Event, Match
 from matches.tests.kit import opened
 from matches.writers import Writers
@@ -45,6 +47,22 @@ def test_only_the_played_call_is_marked_as_played(monkeypatch):
     outcomes = Call.objects.filter(match_uid=match.uid).order_by("pk").values_list("outcome", flat=True)
     assert list(outcomes) == [Call.Outcome.UNPLAYED, Call.Outcome.MOVE]
     assert Event.objects.filter(match=match, kind="move", role="bob").count() == 1
+
+
+def test_a_call_is_kept_if_the_decision_fails_after_its_answer(monkeypatch):
+    async def fail_after_the_answer(_spec, turn, **_options):
+        turn.calls.append(CallRecord("openai", "stand-in", [], {}, 1, 0.5, answer="{}"))
+        raise AgentError("cut off")
+
+    monkeypatch.setattr(asking, "decide", fail_after_the_answer)
+    with answering(monkeypatch, []):
+        match = match_with("openai:stand-in")
+        host = agents.Host(agents._writers, agents.current_prices)
+        question = agents.question_for(match, Match.objects.get(pk=match.pk).play(), "bob", match.agents()["bob"], host)
+        question.stored_with_move = True
+        with pytest.raises(AgentError):
+            asyncio.run(question.decide())
+    assert [call.outcome for call in Call.objects.filter(match_uid=match.uid)] == [Call.Outcome.UNPLAYED]
 
 
 def test_model_with_a_sealed_move_is_not_asked_again(monkeypatch):
