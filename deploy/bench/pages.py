@@ -19,6 +19,8 @@ from deploy.bench.kit import STUDY, Measured, Table, memory, stack_on
 from tests import players
 
 PEOPLE = 50
+WARM_UP = 5.0
+"""Seconds in which people come before the measurement, while servers still load code and connect."""
 
 
 def report(options: argparse.Namespace) -> None:
@@ -41,7 +43,7 @@ def report(options: argparse.Namespace) -> None:
 
 async def _measure(server: players.Server, seconds: float) -> Measured:
     """Measure the seconds of every submit up to the next page."""
-    measured = Measured.next(seconds)
+    measured = Measured.next(seconds, after=WARM_UP)
 
     class Browser(httpx.AsyncClient):
         async def request(self, *positional: Any, **options: Any) -> httpx.Response:
