@@ -332,7 +332,7 @@ def waiting_promise(plan: Plan, longest: stages.Lobby) -> str:
         minutes,
     ).format(minutes=minutes)
     if longest.otherwise == "agents":
-        return f"{limit_text} {_('After that, the game starts.')}"
+        return f"{limit_text} {_('After that, the study goes on.')}"
     pay_sentence = _(
         "If too few people arrive by then, you are paid {base} and {rate} an hour for the time you waited."
     ).format(
