@@ -103,6 +103,11 @@ def test_page_says_when_all_messages_are_written(visitor):
     assert "written all of your messages" in text_of(visitor.see())
 
 
+def test_consent_names_the_times_of_games_only():
+    facts = arrived_participant(kit.launched("talking", plan=plan(TALK, GAME))).steps[0]["facts"]
+    assert ["Time to answer", "3 minutes for each answer, plus 1 minute more once"] in facts
+
+
 def test_people_who_talk_with_each_other_wait_in_a_lobby():
     both = {**TALK, "seats": {"*": "person"}, "players": 2}
     study = kit.launched("talking", plan=plan(both, GAME))
