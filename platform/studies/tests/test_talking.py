@@ -61,7 +61,7 @@ def test_chat_ends_when_everyone_is_ready_and_only_the_game_pays(visitor):
     visitor.move("p1", answer="go_on")
     talk.refresh_from_db()
     assert talk.status == Match.Status.FINISHED
-    with pytest.raises(chat.NotWritten):
+    with pytest.raises(chat.NotWritten, match=r"^The chat is over\."):
         chat.write(match_id=talk.pk, sender="p1", text="Too late", key="3")
 
     visitor.send()
