@@ -37,6 +37,7 @@ READ_BY_PARTICIPANTS = (
     "platform/studies/enrolling.py",
     "platform/studies/participations.py",
     "platform/studies/texts.py",
+    "platform/studies/times.py",
     "platform/surveys/steps.py",
     "platform/surveys/posted.py",
     "platform/payouts/telling.py",

@@ -208,8 +208,14 @@ def asked(match: Truth, role: str) -> bool:
 
 
 def own_moves(truth: Truth) -> list[float]:
-    match = truth["match"]
-    return [number for role, by, number, _at in match["moves"] if role == truth["role"] and not by] if match else []
+    """Return the person's own answer in each round, the last of those they sent before everyone had answered."""
+    match, answers = truth["match"], [dict[str, tuple[str, float]]()]
+    for role, by, number, _at in match["moves"] if match else ():
+        answers[-1][role] = by, number
+        if answers[-1].keys() == match["titles"].keys():
+            answers.append({})
+    own = (answered[truth["role"]] for answered in answers if truth["role"] in answered)
+    return [number for by, number in own if not by]
 
 
 def conduct(record: Record, who: str) -> str:

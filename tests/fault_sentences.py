@@ -393,7 +393,7 @@ def _waits(truth: Truth) -> bool:
     return truth["step"] in ("lobby", "instructions")
 
 
-@rule(r"The game is starting!", r"Everyone is ready\.")
+@rule(r"Your group is starting!", r"Everyone is ready\.")
 def _starts(m: Moment) -> bool:
     return m.ever(lambda truth: truth["match"] is not None)
 
@@ -465,7 +465,10 @@ def _is_ready(m: Moment) -> bool:
     return m.ever(lambda truth: bool(truth["place"] and truth["place"]["ready"]))
 
 
-@rule(r"(One other player is|\d+ other players are) not ready yet\.", r"The game starts as soon as everyone is\.()")
+@rule(
+    r"(One other player is|\d+ other players are) not ready yet\.",
+    r"(?:The game|Your group) starts as soon as everyone is\.()",
+)
 def _not_ready(m: Moment) -> bool:
     first = m.groups[0].split()[0] if m.groups[0] else "1"
     counts = [(truth["place"] or {}).get("not_ready") or 0 for truth in m.known]
@@ -504,7 +507,7 @@ def _group_waits(m: Moment) -> bool:
 
 @rule(
     r"Other people may now get a group before you\.", r"As soon as this page is connected, .*",
-    r"The time to get ready may be over\.", r"The game may start before this page is connected\.",
+    r"The time to get ready may be over\.", r"Your group may start before this page is connected\.",
     r"Your answer is sent as soon as this page is connected\.",
 )  # fmt: skip
 def _may_have_changed(m: Moment) -> bool:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Dialog, Locator, Page, expect
+from playwright.sync_api import Browser, Dialog, Locator, Page, Route, expect
 
 from games import registry
 from plans.checking import check
@@ -276,6 +276,21 @@ def test_a_removed_agent_is_missed_at_the_seat_that_it_had(desk: Page):
     expect(seat.locator("xpath=../*[contains(@class, 'plan-fault')]")).to_contain_text(
         "There is no agent “haggler”", timeout=researching.PATIENCE
     )
+
+
+@pytest.mark.slow
+def test_saving_again_while_a_save_is_under_way_is_no_conflict(stack, desk: Page):
+    held: list[Route] = []
+    begin(desk)
+    desk.route("**/save/", lambda route: route.continue_() if held else held.append(route))
+    for cap in ("7", "8"):
+        desk.get_by_label("Cap", exact=True).fill(cap)
+        desk.keyboard.press("Control+s")
+    expect(desk.locator("[data-status]")).not_to_have_text("Saved")
+    held[0].continue_()
+    expect(desk.locator("[data-status]")).to_have_text("Saved", timeout=researching.PATIENCE)
+    assert game_of(plan(stack, slug_of(desk)))["config"]["cap"] == 8
+    expect(desk.get_by_role("dialog")).to_have_count(0)
 
 
 def test_questions_show_only_the_settings_of_their_kind(stack, desk: Page):

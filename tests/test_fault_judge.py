@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests import fault_judge
-from tests.fault_record import Doing, Record, Seen, Terms, conduct
+from tests.fault_record import Doing, Record, Seen, Terms, conduct, own_moves
 
 TERMS = Terms(turn=20, extension=10, absence=40, grace=15, rounds=2, seats=2, people=2)
 TITLES = {"p1": "Player 1", "p2": "Player 2"}
@@ -135,7 +135,7 @@ class TestPay:
     ROUNDS = ({"p1": 10, "p2": 90}, {"p1": 50, "p2": 60})
 
     def finished(self, state: str, **ledger: str) -> Record:
-        over = match("", moves="p1 p1 p2 p2", rounds=list(self.ROUNDS), status="finished", over=True)
+        over = match("", moves="p1 p2 p1 p2", rounds=list(self.ROUNDS), status="finished", over=True)
         total = f"${sum(map(float, ledger.values())):.2f}"
         return record((9.0, "", truth(state, match=over, ledger=ledger, earnings={"total": total})))
 
@@ -143,6 +143,10 @@ class TestPay:
         assert fault_judge.unpaid_work(self.finished("completed", base="1.00", bonus="4.00")) == []
         (finding,) = fault_judge.unpaid_work(self.finished("playing"))
         assert "2 own moves of 2" in finding.truth
+
+    def test_an_answer_that_is_sent_again_before_the_round_ends_is_one_move(self):
+        known = truth("timed_out", match=match("", moves="p1 p1 p2 p2", status="abandoned", over=True))
+        assert len(own_moves(known)) == 1
 
     def test_wrong_bonus_is_found(self):
         (finding,) = fault_judge.unpaid_work(self.finished("completed", base="1.00", bonus="2.00"))

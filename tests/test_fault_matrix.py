@@ -245,7 +245,7 @@ def test_offline_while_a_group_forms(table):
 
 @pytest.mark.parametrize("on_timeout", ["end", "agent"])
 def test_two_idle(table, on_timeout: str):
-    play = table(dataclasses.replace(TERMS, on_timeout=on_timeout), fills_in="script:rational")
+    play = table(dataclasses.replace(TERMS, on_timeout=on_timeout), stand_in="script:rational")
     play.seat(fault_people.promptly, fault_people.promptly)
     play.seat(fault_people.never, fault_people.never, from_then_on=True)
     play_to_fault(play)
@@ -254,7 +254,7 @@ def test_two_idle(table, on_timeout: str):
 
 @pytest.mark.parametrize("on_timeout", ["end", "agent"])
 def test_one_leaves_and_one_closes_the_tab(table, on_timeout: str):
-    play = table(dataclasses.replace(TERMS, on_timeout=on_timeout), fills_in="script:rational")
+    play = table(dataclasses.replace(TERMS, on_timeout=on_timeout), stand_in="script:rational")
     _prompt, leaver, closer, _slow = play.seat(*IN_THE_ROUND)
     play_to_fault(play)
     play.fault.started = time.time()
@@ -268,7 +268,7 @@ def test_one_leaves_and_one_closes_the_tab(table, on_timeout: str):
 
 
 def test_back_after_a_program_has_played(table):
-    play = table(dataclasses.replace(TERMS, on_timeout="agent", rounds=12), fills_in="script:rational")
+    play = table(dataclasses.replace(TERMS, on_timeout="agent", rounds=12), stand_in="script:rational")
     _prompt, _other, closer, _third = play.seat(*[fault_people.promptly] * 4)
     for person in play.people:
         person.open()

@@ -113,7 +113,7 @@ def test_chime_and_tab_title_announce_the_start(stack, browser: Browser):
     for page, tones in zip(pages, ("4", None), strict=True):
         expect_turn(page)
         if tones:
-            starting = "● The game is starting! · Waiting for other players · Parley"
+            starting = "● Your group is starting! · Waiting for other players · Parley"
             assert starting in page.evaluate("sessionStorage.titles")
         assert page.evaluate("sessionStorage.tones || null") == tones
         page.context.close()

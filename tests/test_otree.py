@@ -90,12 +90,16 @@ class Experiment:
         return [row for row in self.rows("export_app_custom") if row["participant"] == code]
 
 
+def connect(server: Otree, stack: Any) -> dict[str, str]:
+    """Let the study be this server's, creating it if needed; return the server's settings."""
+    study = {"purpose": "study", "stage": {"quiz": True}}
+    settings: dict[str, str] = stack.call("deploy.otree_demo.study.make_study", server.url, server.rest_key, **study)
+    return settings
+
+
 def start_experiment(server: Otree, stack: Any) -> Experiment:
     """Start the server with an empty database, and create the study to which it sends participants."""
-    link = stack.call(
-        "deploy.otree_demo.study.make_study", server.url, server.rest_key, purpose="study", stage={"quiz": True}
-    )
-    server.prepare(parley=stack.url, **link)
+    server.prepare(parley=stack.url, **connect(server, stack))
     server.start()
     experiment = Experiment(server, alone=[])
     experiment.session("parley_alone")
@@ -678,8 +682,7 @@ def test_the_demo_takes_free_ports_and_prints_its_passwords(program, tmp_path):
 
 
 @pytest.mark.slow
-def test_result_reaches_otree_on_postgresql_after_an_outage(browser, stack, program, tmp_path):
-    # This test runs last, because it connects the study to another server.
+def test_result_reaches_otree_on_postgresql_after_an_outage(browser, stack, program, experiment, tmp_path):
     database = PrivatePostgres(durable=True)
     server = Otree(tmp_path / "otree", program, database_url=database.start())
     try:
@@ -687,4 +690,5 @@ def test_result_reaches_otree_on_postgresql_after_an_outage(browser, stack, prog
     finally:
         server.stop()
         database.stop()
+        connect(experiment.server, stack)  # the study was connected to another server
     assert seconds_down >= MINUTE and attempts > 2

@@ -105,7 +105,8 @@ class Session:
         try:
             result = tool.run(user, tool.arguments.model_validate(parameters.get("arguments") or {}))
         except ValidationError as error:
-            return _content(str(error), failed=True)
+            wrong = (f"{'.'.join(map(str, each['loc']))}: {each['msg']}" for each in error.errors())
+            return _content("\n".join(wrong), failed=True)
         except Refused as refusal:
             return _content(str(refusal), failed=True)
         except Exception:

@@ -31,8 +31,6 @@ from exports.tables import Codebook
 NOTICE = "Data of an oTree session. Results are as oTree exported them; there are no transcripts to verify them by."
 MAX_CHOICES = 20
 """Number of different texts up to which a column is a choice."""
-PERSONAL = frozenset({"label", "mturk_worker_id", "mturk_assignment_id"})
-"""Fields of participants that may identify a person; they are never read."""
 _IN_ROUND = re.compile(r"([A-Za-z]\w*)\.(\d+)\.(player|group|subsession)\.(\w+)")
 _CONFIG = "session.config."
 _OWN_CONFIG = frozenset({

@@ -11,7 +11,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.crypto import salted_hmac
-from django.utils.translation import get_language
+from django.utils.translation import get_language, gettext_lazy
 from django.utils.translation import gettext as _
 
 from gathering import services
@@ -29,7 +29,7 @@ COOKIE_SECONDS = 24 * 3600
 
 
 class NoSession(EntryRefused):
-    title = _("No session at the moment")
+    title = gettext_lazy("No session at the moment")
     try_again = True
 
 

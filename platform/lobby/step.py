@@ -7,6 +7,7 @@ from typing import Any
 
 from django.conf import settings
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import override
 
 from lobby import services, times
 from lobby.models import Place
@@ -95,11 +96,13 @@ def status_of(place: Place) -> dict[str, Any]:
         return {**status, "stage": "waiting", "others": others, "missing": missing, "remaining": round(remaining)}
     members = list(place.group.places.all())
     table = Table.of(enrolment, place.step).for_people(len(members))
+    with override(enrolment.language):  # sockets have no language of their own
+        seat = str(table.game.role_title(place.role))
     return {
         **status,
         "stage": "ready",
         "group": place.group.pk,
-        "seat": str(table.game.role_title(place.role)),
+        "seat": seat,
         "style": seat_class(table.game, place.role),
         "pressed": place.ready_at is not None,
         "missed": place.missed == services.MOST_MISSED - 1,

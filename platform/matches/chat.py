@@ -15,6 +15,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from games.interface import Said
+from games.registry import CONVERSATION
 from games.words import in_language
 from matches import announce, turns
 from matches.absences import is_lost
@@ -275,7 +276,8 @@ def may_write(match: Match, chat: Chat, sender: str) -> bool:
 def _closed(match: Match, chat: Chat, now: datetime) -> str:
     """Return why nobody may write now; empty if the chat is open."""
     if match.status != Match.Status.LIVE:
-        return _("The game is over, and so is the chat.")
+        is_talk = match.game == CONVERSATION
+        return _("The chat is over.") if is_talk else _("The game is over, and so is the chat.")
     if chat.when == "before" and match.begins_at is not None and match.has_begun(now):
         return _("The time for the chat is over.")
     return ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterator
 from decimal import Decimal, InvalidOperation
@@ -10,33 +11,47 @@ from games import guard
 from games.interface import Json
 from games.words import gettext as _
 from plans import stages
-from plans.plan import Plan
-from plans.reading import Fault, Reader
+from plans.languages import languages_of
+from plans.plan import Document, Plan
+from plans.reading import Fault, reader_of
 from plans.stages import DEFAULT_TEXT
 
 _AMOUNT = re.compile(r"(?:[$€£]|\b(?:USD|EUR|GBP)\s?)(\d+(?:[.,]\d{1,2})?)(?![\d%])")
+_WORD = re.compile(r"[^\W\d_]{2}")
 _NEW_PARTNERS = re.compile(r"never (?:meet|play)|different (?:player|partner|person|people|one)s?|always new", re.I)
 RESEARCHERS_ONLY = frozenset({"debriefing"})
 """Stages after which nothing is measured, so that they may say what was studied."""
 
 
-def warnings(reader: Reader) -> list[Fault]:
-    """Return what is doubtful in the first cell of each combination of a plan's texts, each once."""
+def warnings(document: Document) -> list[Fault]:
+    """Return what is doubtful in any cell and language of a plan that can be read, each once."""
     found: dict[tuple[str, str], Fault] = {}
-    for cell in reader.cells:
-        for fault in _of_plan(reader.plan(cell.factors)):
+    written: list[set[tuple[str, str]]] = []
+    for language in languages_of(document):
+        reader = reader_of(document, language=language)
+        plans = [reader.plan(cell.factors) for cell in reader.cells]
+        for fault in itertools.chain.from_iterable(map(_of_plan, plans)):
             found.setdefault((fault.at, fault.what), fault)
+        written.append({text for plan in plans for text in _texts_of(plan)})
+    if len(written) > 1:
+        same = sorted(at for at, text in set.intersection(*written) if at.startswith("journey.") and _WORD.search(text))
+        return [*found.values(), *(Fault(at, _("This text is the same in every language.")) for at in same)]
     return list(found.values())
 
 
-def _of_plan(plan: Plan) -> Iterator[Fault]:
+def _texts_of(plan: Plan) -> list[tuple[str, str]]:
+    """Return (dotted path, text) of every text that participants read before anything is measured."""
     texts = [("shown_title", plan.shown_title)]
     texts += [(f"entry.listing.{name}", text) for name, text in _texts_in(plan.entry.listing.model_dump())]
     for number, stage in enumerate(plan.journey):
         if stage.stage not in RESEARCHERS_ONLY:
-            own = stage.model_dump(mode="json", include={"title", "text", "instructions", "examples", "items", "of"})
+            own = stage.model_dump(mode="json", include=_SHOWN)
             texts += [(f"journey.{number}.{name}", text) for name, text in _texts_in(own)]
-    for at, text in texts:
+    return texts
+
+
+def _of_plan(plan: Plan) -> Iterator[Fault]:
+    for at, text in _texts_of(plan):
         yield from (Fault(at, what) for what in guard.warnings(text, language=str(plan.language)))
         yield from _promises(plan, at, text)
     for number, stage in enumerate(plan.journey):
@@ -55,6 +70,7 @@ def _texts_in(node: Json, path: str = "") -> list[tuple[str, str]]:
     return [(path, node)] if isinstance(node, str) and node != DEFAULT_TEXT else []
 
 
+_SHOWN = {"title", "text", "topic", "instructions", "examples", "items", "of"}
 _NOT_SHOWN = frozenset(
     "stage name kind game config seats fill take order passes show_if ends_if valid_if amounts partners roles timing "
     "lobby currency media image video".split()

@@ -19,6 +19,7 @@ from django.dispatch import receiver
 from django.utils import timezone
 from django.utils.crypto import constant_time_compare
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from games.interface import Role
 from lobby.models import Group
@@ -49,15 +50,15 @@ _DRAW_NUMBER, _BLOCK = (Cast(KT(key), IntegerField()) for key in ("draw__number"
 
 
 class NotOpen(EntryRefused):
-    title = _("This study is not open")
+    title = gettext_lazy("This study is not open")
 
 
 class NoSuchSeat(EntryRefused):
-    title = _("This link does not open the study")
+    title = gettext_lazy("This link does not open the study")
 
 
 class Full(EntryRefused):
-    title = _("All places are taken")
+    title = gettext_lazy("All places are taken")
 
 
 @transaction.atomic
@@ -279,7 +280,7 @@ class Draw(Step):
     """Stands for the steps that depend on the cell: drawn when it is reached, before any of them."""
 
     kind = DRAW
-    title = _("The game")
+    title = gettext_lazy("The game")
     template = ""
     state = State.CONSENTED
 

@@ -125,22 +125,24 @@ def key_facts(plan: Plan, rule: PayRule, *, length: str = "", about_minutes: int
         length: of the game, if it is the same for everyone.
         about_minutes: the expected minutes, if known.
     """
-    timings = [stage.timing for stage in plan.games()]
+    timings = [stage.timing for stage in plan.games() if not isinstance(stage, stages.Conversation)]
     total = _("at most {time} from now").format(time=seconds_in_words(60 * plan.minutes))
     if about_minutes is not None and about_minutes < plan.minutes:
         expected = ngettext("about {minutes} minute", "about {minutes} minutes", about_minutes).format(
             minutes=about_minutes
         )
         total = _("{likely}; {at_most}").format(likely=expected, at_most=total)
+    answering, absences = (
+        (_time_to_answer(timing) for timing in timings),
+        (_absence(timing, rule) for timing in timings),
+    )
     rows = [
         [_("Total time"), total],
-        [_("Time to answer"), _of_games(map(_time_to_answer, timings))],
+        [_("Time to answer"), _of_games(answering)],
+        [_("Length of the game"), length],
+        [_("If you are away longer than that"), _of_games(absences)],
     ]
-    if length:
-        rows.append([_("Length of the game"), length])
-    absences = (_absence(timing, rule) for timing in timings)
-    rows.append([_("If you are away longer than that"), _of_games(absences)])
-    return rows
+    return [row for row in rows if row[1]]
 
 
 def _time_to_answer(timing: stages.Timing) -> str:
@@ -332,7 +334,7 @@ def waiting_promise(plan: Plan, longest: stages.Lobby) -> str:
         minutes,
     ).format(minutes=minutes)
     if longest.otherwise == "agents":
-        return f"{limit_text} {_('After that, the game starts.')}"
+        return f"{limit_text} {_('After that, the study goes on.')}"
     pay_sentence = _(
         "If too few people arrive by then, you are paid {base} and {rate} an hour for the time you waited."
     ).format(

@@ -6,8 +6,11 @@ from datetime import datetime
 from zoneinfo import ZoneInfo
 
 from django.utils.formats import date_format
+from django.utils.translation import gettext as _
 
 
 def told(moment: datetime, zone: str) -> str:
     """Return a moment in a time zone: "Tuesday 1 December 2026, 09:00 (Europe/Berlin)"."""
-    return f"{date_format(moment.astimezone(ZoneInfo(zone)), 'l j F Y, H:i')} ({zone})"
+    forms = {"weekday": "l", "day": "j", "month": "F", "year": "Y", "time": "H:i"}
+    parts = {name: date_format(moment.astimezone(ZoneInfo(zone)), form) for name, form in forms.items()}
+    return f"{_('{weekday} {day} {month} {year}, {time}').format(**parts)} ({zone})"

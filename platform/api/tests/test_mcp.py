@@ -61,6 +61,7 @@ def test_nothing_is_written_unless_asked_for(study):
     names = [tool["name"] for tool in request(Session(editor), "tools/list")["result"]["tools"]]
     assert "save_plan" not in names and "table" in names
     changed = {**study.draft, "title": "Changed"}
+    assert call(Session(editor), "plan", study="x") == "name: Field required\nstudy: Extra inputs are not permitted"
     refused = request(Session(editor), "tools/call", name="save_plan", arguments={})
     assert refused["error"]["code"] == INVALID_PARAMS
     writing = Session(editor, writing=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 
 import pytest
@@ -174,7 +174,9 @@ def played(study: Study, session: Session, number: int, **offer: str) -> None:
 
 
 def test_results_need_five_people_and_count_each_once(study, owner):
-    session = session_of(study, started_at=timezone.now())
+    started_at = datetime(2030, 1, 1, 9, tzinfo=UTC)
+    session = session_of(study, started_at=started_at, time_zone="Asia/Tokyo")
+    assert "started at 18:00:00 JST" in text_of(owner.get(f"/admin/sessions/{study.pk}/{session.code}/"))
     address = f"/admin/sessions/{study.pk}/{session.code}/results/"
     for number in range(4):
         played(study, session, number, **EQUAL_SPLIT)

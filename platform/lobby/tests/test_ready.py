@@ -72,6 +72,12 @@ class TestAsking:
         game = Match.objects.get().configured()
         assert announced == [game.role_title(Seat.objects.get(enrolment=enrolment).role) for enrolment in enrolments]
 
+    def test_seat_is_named_in_the_participant_s_language(self):
+        enrolments = arrive(4)
+        Enrolment.objects.update(language="es")
+        seats = [answer_request(enrolment.token)["seat"] for enrolment in enrolments]
+        assert sorted(seats) == ["Jugador 1", "Jugador 2", "Jugador 3", "Jugador 4"]
+
     def test_no_number_is_named_before(self, client: Client):
         enrolment, *_others = arrive(3)
         assert "Player " not in client.get(enrolment.get_absolute_url()).content.decode().partition("<main")[2]

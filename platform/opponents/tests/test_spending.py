@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import time
 import uuid
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from datetime import timedelta
 from decimal import Decimal
 from functools import partial
 
 import pytest
 from django.core.exceptions import ImproperlyConfigured
+from django.db import connection
+from django.db.backends.base.base import BaseDatabaseWrapper
 from django.utils import timezone
 
+from conftest import KIND
 from llm_agents.errors import AgentError
 from llm_agents.pricing import Price, PriceList
 from llm_agents.record import CallRecord
-from opponents.models import Call, Reservation
+from opponents.models import Budget, Call, Reservation
 from opponents.services import record_calls
 from opponents.spending import CapReached, Caps, Payer, cap_of_today, cap_per_day, refusal_of, reserve, spent_by_label
 from studies.tests.kit import at_once
@@ -131,6 +136,42 @@ def test_calls_at_the_same_time_never_exceed_a_budget():
     assert 3 <= Call.objects.count() <= 4, "as many as fit, whatever the order"
     assert spent_by_label("study:a") <= Decimal("0.01")
     assert not Reservation.objects.exists()
+
+
+BLOCKED = "SELECT EXISTS (SELECT FROM pg_stat_activity WHERE %s = ANY (pg_blocking_pids(pid)))"
+
+
+@pytest.mark.services
+@pytest.mark.skipif(KIND != "postgres", reason="SQLite locks no rows")
+@pytest.mark.django_db(transaction=True)
+def test_first_calls_of_a_study_do_not_wait_for_each_other(settings):
+    """One call waits for today's row while another one creates the study's; that one then needs today's, too."""
+    settings.SPEND_CAP_PER_DAY = "5"
+    Budget.objects.create(label="today")
+    earlier, other = connection.copy(), connection.copy()
+
+    def lock(holder: BaseDatabaseWrapper, label: str) -> None:
+        holder.cursor().execute("SELECT FROM opponents_budget WHERE label = %s FOR UPDATE", [label])
+
+    def until_it_waits_for(holder: BaseDatabaseWrapper) -> None:
+        with connection.cursor() as cursor:
+            while not cursor.execute(BLOCKED, [holder.connection.info.backend_pid]).fetchone()[0]:
+                time.sleep(0.01)
+
+    with closing(earlier), closing(other), ThreadPoolExecutor(1) as pool:
+        for holder in (earlier, other):
+            holder.set_autocommit(False)
+        lock(earlier, "today")
+        call_under_test = pool.submit(at_once, [ask])
+        until_it_waits_for(earlier)
+        Budget.objects.create(label="study:a")
+        lock(other, "study:a")
+        earlier.commit()
+        until_it_waits_for(other)
+        lock(other, "today")
+        other.commit()
+        call_under_test.result()
+    assert Reservation.objects.exists()
 
 
 def test_caps_of_matches_are_independent():

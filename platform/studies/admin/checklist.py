@@ -24,7 +24,6 @@ from opponents import spending
 from opponents.trying import try_out
 from plans import guard
 from plans.canonical import canonical, sha256_of, version_hash
-from plans.reading import Reader
 from programs.turns import silence_of
 from studies.costs import Costs
 from studies.models import Study, Version
@@ -120,7 +119,7 @@ def tick(study: Study, point: Point, user: User | AnonymousUser) -> str:
 
 def _reading(document: dict[str, Json]) -> Point:
     """Return the point about what participants read: done if nothing is doubtful."""
-    found = guard.warnings(Reader(document))
+    found = guard.warnings(document)
     detail = " ".join(map(str, found[:MAX_WARNINGS])) or _(
         "Nothing names the question, a raw name or an unkept promise."
     )

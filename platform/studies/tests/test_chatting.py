@@ -11,7 +11,6 @@ from matches import chat
 from matches.models import Match, Seat
 from piloting.reading import read
 from plans.guard import warnings
-from plans.reading import reader_of
 from studies.tests import kit
 from tests.visitors import Visitor, arrived_participant, text_of
 
@@ -49,7 +48,7 @@ def test_simulated_participants_neither_wait_for_the_chat_nor_fill_it_in(visitor
 
 @pytest.mark.parametrize(("others", "warned"), [("none", ["agents.fair"]), ("counts", [])])
 def test_checklist_warns_about_programs_that_never_write_in_a_blind_study(others, warned):
-    found = warnings(reader_of(kit.document("bargaining", **PARTS, others=others)))
+    found = warnings(kit.document("bargaining", **PARTS, others=others))
     assert [fault.at for fault in found if "never writes" in fault.what] == warned
 
 

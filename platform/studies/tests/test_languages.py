@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from datetime import UTC, datetime
 
 import pytest
 from django.test import Client
@@ -17,7 +18,9 @@ from matches.screens import frame
 from participants.models import Enrolment
 from plans.asking import AgentSettings
 from plans.checking import check
+from recruiters.errors import EntryRefused
 from studies.tests import kit
+from studies.times import told
 from tests.visitors import Visitor, arrived_participant, text_of
 
 OWN_TEXTS = {
@@ -101,6 +104,28 @@ def test_participants_choose_among_the_languages_that_a_study_offers():
     assert [step["title"] for step in enrolment.steps if step["kind"] == "page"] == ["Hallo"]
     client.post("/join/splitting", {"language": "es", "form": welcome.context["form"] + "x"})
     assert not Enrolment.objects.filter(language="es").exists()
+
+
+def test_every_refusal_is_titled_in_the_visitor_s_language():
+    kinds = [EntryRefused]
+    for kind in kinds:
+        kinds += kind.__subclasses__()
+    with override("es"):
+        titles = {kind.__name__: str(kind.title) for kind in kinds}
+    assert titles["NotOpen"] == "Este estudio no está abierto"
+    assert not [name for kind in kinds if titles[name := kind.__name__] == str(kind.title)]
+
+
+@pytest.mark.parametrize(
+    ("language", "words"),
+    [
+        ("en", "Thursday 24 December 2026, 09:00 (UTC)"), ("de", "Donnerstag, 24. Dezember 2026, 09:00 (UTC)"),
+        ("es", "jueves 24 de diciembre de 2026, 09:00 (UTC)"),
+    ],
+)  # fmt: skip
+def test_a_time_is_written_as_the_language_does(language, words):
+    with override(language):
+        assert told(datetime(2026, 12, 24, 9, tzinfo=UTC), "UTC") == words
 
 
 @pytest.mark.django_db

@@ -61,7 +61,7 @@ def test_chat_ends_when_everyone_is_ready_and_only_the_game_pays(visitor):
     visitor.move("p1", answer="go_on")
     talk.refresh_from_db()
     assert talk.status == Match.Status.FINISHED
-    with pytest.raises(chat.NotWritten):
+    with pytest.raises(chat.NotWritten, match=r"^The chat is over\."):
         chat.write(match_id=talk.pk, sender="p1", text="Too late", key="3")
 
     visitor.send()
@@ -101,6 +101,11 @@ def test_page_says_when_all_messages_are_written(visitor):
         line = {"sender": "p1", "number": number + 1, "key": str(number), "text": "a", "readers": ["p2"], "after": 0}
         talk.chat_lines.create(**line, at=talk.started_at)
     assert "written all of your messages" in text_of(visitor.see())
+
+
+def test_consent_names_the_times_of_games_only():
+    facts = arrived_participant(kit.launched("talking", plan=plan(TALK, GAME))).steps[0]["facts"]
+    assert ["Time to answer", "3 minutes for each answer, plus 1 minute more once"] in facts
 
 
 def test_people_who_talk_with_each_other_wait_in_a_lobby():

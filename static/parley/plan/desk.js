@@ -242,7 +242,12 @@ export function makeDesk(root, data, { draw, drawAround, onCheck, placeOfFault }
 
   // ---- saving ------------------------------------------------------------------------------------------
 
-  desk.save = async () => {
+  // One save after the other: the next would be in conflict with one that is under way.
+  let last = Promise.resolve();
+  desk.save = () => (last = last.then(save, save));
+
+  async function save() {
+    if (!desk.unsaved) return;
     const sent = tree.clone(desk.plan);
     desk.say(desk.words.saving);
     let response;
@@ -259,7 +264,7 @@ export function makeDesk(root, data, { draw, drawAround, onCheck, placeOfFault }
     desk.unsaved = !tree.same(desk.plan, sent);
     showUnsaved();
     desk.onSaved?.(saved);
-  };
+  }
 
   // Somebody else saved meanwhile: take what only they changed, and ask where both changed a value.
   function settle({ edit, document: theirs, by }) {
