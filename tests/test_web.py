@@ -7,9 +7,12 @@ import os
 import subprocess
 import sys
 import threading
+from contextlib import closing
 
 import pytest
+import redis
 from django.conf import settings
+from django.core.cache import cache
 from django.http import HttpResponse
 from django.test import AsyncRequestFactory
 
@@ -50,6 +53,26 @@ async def test_concurrent_pages_share_a_few_threads(monkeypatch):
     assert (await answer(handler, "/none"))[0] == 404
     status, script = await answer(handler, "/static/parley/clock.js")
     assert status == 200 and script == (settings.BASE_DIR / "static/parley/clock.js").read_bytes()
+
+
+async def test_pages_share_a_few_connections_to_redis_and_renew_dropped_ones(monkeypatch, redis_url):
+    def counting(_handler, request):
+        cache.add("pages", 0)
+        return HttpResponse(str(cache.incr("pages")))
+
+    def opened() -> int:
+        return client.info("stats")["total_connections_received"]
+
+    monkeypatch.setattr(pages.PagesHandler, "get_response", counting)
+    handler = pages.PagesHandler()
+    with closing(redis.Redis.from_url(redis_url)) as client:
+        cache.delete("pages")
+        before = opened()
+        for number in (20, 40):
+            await asyncio.gather(*(answer(handler, "/") for _ in range(20)))
+            assert cache.get("pages") == number
+            client.client_kill_filter(_type="normal", skipme=True)
+        assert opened() - before <= 2 * (settings.PAGE_THREADS + 1)
 
 
 async def test_answers_that_are_held_back_occupy_no_thread(monkeypatch):

@@ -164,6 +164,8 @@ MIDDLEWARE = [
 ]
 
 ROOT_URLCONF = "config.urls"
+ADMIN_PATH = "/admin/"
+"""Where all pages of researchers begin, as `config.urls` has them."""
 ASGI_APPLICATION = "config.asgi.application"
 
 TEMPLATES = [
@@ -227,7 +229,7 @@ CHANNEL_LAYERS = {
 
 CACHES = {
     "default": {
-        "BACKEND": "config.deadlines.OptionalCache",
+        "BACKEND": "config.deadlines.shared_cache",
         "LOCATION": REDIS_URL,
         "KEY_PREFIX": "parley",
         "OPTIONS": REDIS_OPTIONS,
@@ -376,7 +378,7 @@ DATA_UPLOAD_MAX_MEMORY_SIZE = 256 * 1024
 CONTENT_SECURITY_POLICY = {
     # The admin theme needs inline styles and evaluates Alpine expressions; participants' pages get the strict policy;
     # `config.middleware` has the admin's.
-    "EXCLUDE_URL_PREFIXES": ["/admin/"],
+    "EXCLUDE_URL_PREFIXES": [ADMIN_PATH],
     "DIRECTIVES": {
         "default-src": [NONE],
         "script-src": [SELF],
