@@ -50,16 +50,17 @@ class SharingServer(uvicorn.Server):
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets=[])
+        self._loop = asyncio.get_running_loop()
         self._listener.setblocking(False)
         self._tell()
-        asyncio.get_running_loop().add_reader(self._listener, self._accept)
+        self._loop.add_reader(self._listener, self._accept)
 
     async def on_tick(self, counter: int) -> bool:
         self._tell()
         return await super().on_tick(counter)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        asyncio.get_running_loop().remove_reader(self._listener)
+        self._loop.remove_reader(self._listener)
         self._listener.close()
         self._counts[self._number] = NOT_ACCEPTING
         await super().shutdown(sockets)
@@ -69,31 +70,42 @@ class SharingServer(uvicorn.Server):
         self._counts[self._number] = own = len(self.server_state.connections) + len(self._opening)
         return own
 
-    def _accept(self, waited: float = 0.0) -> None:
-        """Take the connections that wait, up to this process's share; leave the others a moment for the rest."""
-        loop = asyncio.get_running_loop()
+    def _accept(self) -> None:
+        """Take the connections that wait, up to this process's share, and leave the others a moment for the rest."""
+        if pause := self._take(SHARE * min(self._counts) + SLACK):
+            self._loop.remove_reader(self._listener)
+            self._loop.call_later(pause, self._look_again, pause)
+
+    def _look_again(self, waited: float) -> None:
+        """Take also what the others have left for PATIENCE_SECONDS."""
         if self.should_exit:
             return
         limit = SHARE * min(self._counts) + SLACK
         if waited > PATIENCE_SECONDS:
             limit, waited = max(limit, self._tell() + SLACK), 0.0
+        if pause := self._take(limit):
+            self._loop.call_later(pause, self._look_again, waited + pause)
+        else:
+            self._loop.add_reader(self._listener, self._accept)
+
+    def _take(self, limit: float) -> float:
+        """Take connections until this process has as many as the limit.
+
+        Return after how many seconds to look again; 0.0 if no connection waits.
+        """
         while self._tell() < limit:
             try:
                 connection, _address = self._listener.accept()
             except (BlockingIOError, InterruptedError, ConnectionAbortedError):
-                loop.add_reader(self._listener, self._accept)
-                return
-            except OSError as error:
+                return 0.0
+            except OSError as error:  # too many open files
                 log.error("cannot accept a connection: %s", error.strerror)
-                loop.remove_reader(self._listener)
-                loop.call_later(PAUSE_SECONDS, self._accept)
-                return
+                return PAUSE_SECONDS
             connection.setblocking(False)
-            opening = loop.create_task(loop.connect_accepted_socket(self._protocol, connection))
+            opening = self._loop.create_task(self._loop.connect_accepted_socket(self._protocol, connection))
             self._opening.add(opening)
             opening.add_done_callback(self._opening.discard)
-        loop.remove_reader(self._listener)
-        loop.call_later(STEP_SECONDS, self._accept, waited + STEP_SECONDS)
+        return STEP_SECONDS
 
     def _protocol(self) -> asyncio.Protocol:
         make: Any = self.config.http_protocol_class
