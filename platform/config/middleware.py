@@ -1,13 +1,18 @@
-"""What holds for the admin's requests alone: no null characters in addresses, and a content security policy."""
+"""What differs between the requests of the admin and those of participants: policies, characters, accounts."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cached_property
 
+from csp.constants import HEADER
+from csp.middleware import CSPMiddleware
+from csp.utils import build_policy
 from django.conf import settings
-from django.http import HttpRequest, HttpResponse, HttpResponseBadRequest
+from django.http import HttpRequest, HttpResponse, HttpResponseBadRequest, HttpResponseBase
 
 Answer = Callable[[HttpRequest], HttpResponse]
+_after_accounts: Answer
 # The admin's theme has inline scripts and styles and evaluates Alpine expressions. Nothing external is loaded,
 # nothing is sent elsewhere, and no other page may frame the admin. The settings have the policy of other pages.
 _POLICY = (
@@ -28,13 +33,35 @@ def refuse_nulls(answer: Answer) -> Answer:
     return checked
 
 
-def admin_policy(answer: Answer) -> Answer:
-    """Add the admin's content security policy where a page has none of its own."""
+class ContentPolicy(CSPMiddleware):
+    """Adds a content security policy; django-csp builds those of single pages anew, and the usual one once."""
 
-    def secured(request: HttpRequest) -> HttpResponse:
-        response = answer(request)
+    @cached_property
+    def _usual(self) -> str:
+        return build_policy()
+
+    def process_response(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
         if request.path_info.startswith(settings.ADMIN_PATH):
-            response.headers.setdefault("Content-Security-Policy", _POLICY)
+            response.headers.setdefault(HEADER, _POLICY)
+        elif settings.DEBUG or hasattr(response, "_csp_update"):
+            return super().process_response(request, response)
+        else:
+            response.headers.setdefault(HEADER, self._usual)
         return response
 
-    return secured
+
+def after_accounts(answer: Answer) -> Answer:
+    """Where `skip_accounts` leads; Django loads it just before that."""
+    global _after_accounts
+    _after_accounts = answer
+    return answer
+
+
+def skip_accounts(answer: Answer) -> Answer:
+    """Lead the requests of participants past all middleware before `after_accounts`."""
+    skipping = _after_accounts
+
+    def chosen(request: HttpRequest) -> HttpResponse:
+        return (skipping if request.path_info.startswith(settings.PARTICIPANTS_PATHS) else answer)(request)
+
+    return chosen
