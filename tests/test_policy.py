@@ -144,3 +144,9 @@ def test_screens_and_frames_of_every_game(client: Client, game: str, role: str):
 def test_admin_loads_nothing_external_and_cannot_be_framed(client: Client):
     policy = client.get("/admin/login/")["Content-Security-Policy"]
     assert "default-src 'self'" in policy and "frame-ancestors 'none'" in policy and "object-src 'none'" in policy
+
+
+def test_only_pages_of_accounts_know_sessions_and_users(client: Client):
+    asked = {path: client.get(path).wsgi_request for path in ("/p/unknown/", "/join/unknown", "/admin/login/", "/")}
+    assert [path for path, request in asked.items() if hasattr(request, "session")] == ["/admin/login/", "/"]
+    assert [path for path, request in asked.items() if hasattr(request, "user")] == ["/admin/login/", "/"]

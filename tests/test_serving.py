@@ -7,8 +7,10 @@ import signal
 import subprocess
 import sys
 import time
+from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, closing, contextmanager
+from http.client import HTTPConnection
 from pathlib import Path
 
 import httpx
@@ -23,8 +25,11 @@ pytestmark = pytest.mark.services
 TIMEOUT = 20.0
 ANSWERS_ITS_PID = """
 import os
+import time
 
 async def application(scope, receive, send):
+    if scope["type"] == "http" and scope["path"] == "/busy":
+        time.sleep(0.2)
     await send({"type": "http.response.start", "status": 200, "headers": []})
     await send({"type": "http.response.body", "body": str(os.getpid()).encode()})
 """
@@ -87,6 +92,29 @@ def test_killed_web_process_is_replaced_while_the_port_stays_open(tmp_path):
             httpx.get(url)
         for pid in after:
             assert not Path(f"/proc/{pid}").exists()
+
+
+def test_connections_are_shared_evenly_and_nobody_waits_for_a_process_that_hangs(tmp_path):
+    with served(tmp_path, "small:application") as (_parent, url, _log), ExitStack() as ending:
+        await_open(url)
+        hanging = min(pids_that_answer(url, 2))
+
+        def ask(path: str) -> HTTPConnection:
+            person = ending.enter_context(closing(HTTPConnection(url.split("/")[2], timeout=TIMEOUT)))
+            person.request("GET", path)
+            return person
+
+        def answered(person: HTTPConnection) -> int:
+            return int(person.getresponse().read())
+
+        ask("/busy")  # for a moment one process accepts nobody
+        crowd = Counter(answered(person) for person in [ask("/") for _person in range(40)])
+        assert crowd.most_common(1)[0][1] <= 28
+        os.kill(hanging, signal.SIGSTOP)
+        try:
+            assert hanging not in {answered(ask("/")) for _person in range(10)}
+        finally:
+            os.kill(hanging, signal.SIGCONT)
 
 
 def test_application_that_cannot_start_ends_the_server_with_its_error(tmp_path):

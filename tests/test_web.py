@@ -7,9 +7,12 @@ import os
 import subprocess
 import sys
 import threading
+from contextlib import closing
 
 import pytest
+import redis
 from django.conf import settings
+from django.core.cache import cache
 from django.http import HttpResponse
 from django.test import AsyncRequestFactory
 
@@ -52,6 +55,26 @@ async def test_concurrent_pages_share_a_few_threads(monkeypatch):
     assert status == 200 and script == (settings.BASE_DIR / "static/parley/clock.js").read_bytes()
 
 
+async def test_pages_share_a_few_connections_to_redis_and_renew_dropped_ones(monkeypatch, redis_url):
+    def counting(_handler, request):
+        cache.add("pages", 0)
+        return HttpResponse(str(cache.incr("pages")))
+
+    def opened() -> int:
+        return client.info("stats")["total_connections_received"]
+
+    monkeypatch.setattr(pages.PagesHandler, "get_response", counting)
+    handler = pages.PagesHandler()
+    with closing(redis.Redis.from_url(redis_url)) as client:
+        cache.delete("pages")
+        before = opened()
+        for number in (20, 40):
+            await asyncio.gather(*(answer(handler, "/") for _ in range(20)))
+            assert cache.get("pages") == number
+            client.client_kill_filter(_type="normal", skipme=True)
+        assert opened() - before <= 2 * (settings.PAGE_THREADS + 1)
+
+
 async def test_answers_that_are_held_back_occupy_no_thread(monkeypatch):
     original, held_back = pages.PagesHandler.get_response, threading.Semaphore(0)
 
@@ -73,7 +96,7 @@ async def test_answers_that_are_held_back_occupy_no_thread(monkeypatch):
 
 
 async def test_aborted_post_is_read_to_its_end(monkeypatch):
-    """The visitor goes while the page is being made, which then reads what was posted."""
+    """The request is given up while the page is being made, which then reads what was posted."""
     posted: list[str] = []
     started, gone = threading.Event(), threading.Event()
 
@@ -87,14 +110,14 @@ async def test_aborted_post_is_read_to_its_end(monkeypatch):
     messages = [{"type": "http.request", "body": b"text=hello", "more_body": False}]
 
     async def receive() -> dict:
-        if not messages:
-            await asyncio.to_thread(started.wait, 30)
-            return {"type": "http.disconnect"}
         return messages.pop()
 
     form = (b"content-type", b"application/x-www-form-urlencoded"), (b"content-length", b"10")
     scope = {**AsyncRequestFactory()._base_scope(path="/", method="POST"), "headers": form}
-    await pages.PagesHandler()(scope, receive, None)
+    request = asyncio.ensure_future(pages.PagesHandler()(scope, receive, None))
+    await asyncio.to_thread(started.wait, 30)
+    request.cancel()
+    await asyncio.gather(request, return_exceptions=True)
     gone.set()
     await pages._run_in_thread(lambda: None)
     while not posted:

@@ -20,6 +20,7 @@ T = TypeVar("T")
 log = logging.getLogger(__name__)
 PAUSE_SECONDS = 2.0
 """Seconds for which a process does without its cache once Redis has not answered."""
+_caches: dict[str, OptionalCache] = {}
 
 
 class OptionalCache(RedisCache):
@@ -57,6 +58,14 @@ class OptionalCache(RedisCache):
             OptionalCache._paused_until = time.monotonic() + PAUSE_SECONDS
             log.warning("Redis is unavailable: %s", type(error).__name__)
             return otherwise
+
+
+def shared_cache(location: str, params: dict[str, Any]) -> OptionalCache:
+    """Return this process's only cache, whose connections all threads share.
+
+    Django would make a cache, and connect it, for every request whose thread works in a context of its own.
+    """
+    return _caches.get(location) or _caches.setdefault(location, OptionalCache(location, params))
 
 
 class ChannelLayer(RedisPubSubChannelLayer):

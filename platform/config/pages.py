@@ -8,7 +8,6 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
-from asgiref.sync import ThreadSensitiveContext
 from django.conf import settings
 from django.core import signals
 from django.core.exceptions import RequestAborted
@@ -30,34 +29,34 @@ class PagesHandler(ASGIHandler):
     hundreds of people who follow a link at the same moment would use up PostgreSQL's connections. Here
     middleware and view run together in one of a few long-lived threads. A request enters a thread once its body
     has arrived and leaves it when its response is ready to be sent, so a slow connection delays nobody else. Nor does
-    a response that is held back for `request.delay_seconds`, which views and backends may set.
+    a response that is held back for `request.delay_seconds`, which views and backends may set. Only what takes a
+    while to be sent is given up when the visitor goes.
     """
 
     def __init__(self) -> None:
         BaseHandler.__init__(self)
         self.load_middleware()
 
-    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        async with ThreadSensitiveContext():  # for downloads, which are read while they are sent
-            await self.handle(scope, receive, send)
-
     async def handle(self, scope: Any, receive: Any, send: Any) -> None:
         try:
             body = await self.read_body(receive)
         except RequestAborted:
             return
-        answering = asyncio.create_task(self._answer(scope, body, send))
-        disconnected = asyncio.create_task(self.listen_for_disconnect(receive))
-        await asyncio.wait([answering, disconnected], return_when=asyncio.FIRST_COMPLETED)
-        if not answering.done():
-            answering.cancel()
-        disconnected.cancel()
-        await asyncio.gather(answering, disconnected, return_exceptions=True)
-        if not answering.cancelled():
-            answering.result()
-
-    async def _answer(self, scope: Any, body: Any, send: Any) -> None:
         response, delay_seconds = await _run_in_thread(lambda: self._respond(scope, body))
+        if not delay_seconds and not response.streaming:
+            await self.send_response(response, send)
+            return
+        sending = asyncio.create_task(self._send_slowly(response, delay_seconds, send))
+        disconnected = asyncio.create_task(self.listen_for_disconnect(receive))
+        await asyncio.wait([sending, disconnected], return_when=asyncio.FIRST_COMPLETED)
+        if not sending.done():
+            sending.cancel()
+        disconnected.cancel()
+        await asyncio.gather(sending, disconnected, return_exceptions=True)
+        if not sending.cancelled():
+            sending.result()
+
+    async def _send_slowly(self, response: HttpResponseBase, delay_seconds: float, send: Any) -> None:
         try:
             await asyncio.sleep(delay_seconds)
             await self.send_response(response, send)

@@ -1,7 +1,8 @@
 """The web server: processes that share one listening socket, each restarted when it ends.
 
 `python -m config.serving --port 8000 --processes 2`. The socket stays open while a process is replaced, so that
-visitors wait instead of being refused. No process is killed for being slow.
+visitors wait instead of being refused. Each process takes its share of the connections (`config.accepting`). No process
+is killed for being slow.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from typing import Any
 
 import uvicorn
 
+from config.accepting import COUNT_BYTES, NOT_ACCEPTING, SharingServer, shared_counts
 from config.children import PROBE_SECONDS, ROOT, Service
 from monitoring import restarts
 
@@ -42,9 +44,9 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--processes", type=int, default=default_processes())
     parser.add_argument("--forwarded-allow-ips", default="127.0.0.1", help="proxies whose headers name the visitor")
     parser.add_argument("--timeout-graceful-shutdown", type=int, default=3, help="seconds for open requests at the end")
-    parser.add_argument("--socket", type=int, help=argparse.SUPPRESS)
+    parser.add_argument("--child", nargs=3, type=int, metavar=("SOCKET", "COUNTS", "NUMBER"), help=argparse.SUPPRESS)
     options = parser.parse_args(arguments)
-    if options.socket is not None:
+    if options.child is not None:
         _answer(options)
         return 0
     _log_to_stderr()
@@ -63,17 +65,23 @@ def _supervise(listener: socket.socket, arguments: list[str], number: int) -> in
     stopping = threading.Event()
     for signal_number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(signal_number, lambda *_: stopping.set())
-    command = [sys.executable, "-m", "config.serving", *arguments, "--socket", str(listener.fileno())]
-    streams: dict[str, Any] = {"stdout": None, "stderr": None, "pass_fds": [listener.fileno()], "cwd": None}
-    processes = [Service(f"web {i + 1}", command, **streams) for i in range(number)]
+    file = os.memfd_create("connections of each process")
+    os.ftruncate(file, COUNT_BYTES * number)
+    counts = shared_counts(file)
+    shared = [listener.fileno(), file]
+    command = [sys.executable, "-m", "config.serving", *arguments, "--child", *map(str, shared)]
+    options: dict[str, Any] = {"stdout": None, "stderr": None, "pass_fds": shared, "cwd": None}
+    processes = [Service(f"web {i + 1}", [*command, str(i)], **options) for i in range(number)]
     folder = Path(os.environ.get("PARLEY_DATA") or ROOT / "var")
     code, restarted = 0, False
-    for process in processes:
+    for i, process in enumerate(processes):
+        counts[i] = NOT_ACCEPTING
         process.start()
     while not code and not stopping.wait(PROBE_SECONDS):
-        for process in processes:
+        for i, process in enumerate(processes):
             if not (ending := process.tend()):
                 continue
+            counts[i] = NOT_ACCEPTING
             if not restarted and process.process is not None and process.process.returncode > 0:
                 code = process.process.returncode
                 log.error("%s %s; the server cannot start", process.name, ending)
@@ -90,20 +98,19 @@ def _supervise(listener: socket.socket, arguments: list[str], number: int) -> in
 
 
 def _answer(options: argparse.Namespace) -> None:
-    server = uvicorn.Server(
-        uvicorn.Config(
-            options.application,
-            workers=1,
-            ws="websockets-sansio",
-            ws_max_size=MAX_MESSAGE_BYTES,
-            ws_per_message_deflate=False,
-            access_log=False,
-            log_level="warning",
-            forwarded_allow_ips=options.forwarded_allow_ips,
-            timeout_graceful_shutdown=options.timeout_graceful_shutdown,
-        )
+    listener, counts, number = options.child
+    config = uvicorn.Config(
+        options.application,
+        workers=1,
+        ws="websockets-sansio",
+        ws_max_size=MAX_MESSAGE_BYTES,
+        ws_per_message_deflate=False,
+        access_log=False,
+        log_level="warning",
+        forwarded_allow_ips=options.forwarded_allow_ips,
+        timeout_graceful_shutdown=options.timeout_graceful_shutdown,
     )
-    server.run(sockets=[socket.socket(fileno=options.socket)])
+    SharingServer(config, socket.socket(fileno=listener), shared_counts(counts), number).run()
 
 
 def _log_to_stderr() -> None:

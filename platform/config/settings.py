@@ -148,22 +148,26 @@ MIDDLEWARE = [
     "config.middleware.refuse_nulls",
     "django.middleware.gzip.GZipMiddleware",  # also files that nobody has compressed yet, as on one's own computer
     "whitenoise.middleware.WhiteNoiseMiddleware",
-    "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "config.middleware.ContentPolicy",
+    "marketplaces.framing.RehearsalFrames",
+    "config.middleware.skip_accounts",  # all that follows is about accounts, which participants do not have
+    "django.contrib.sessions.middleware.SessionMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "showcase.local.ResearchStaysLocal",
     "django_otp.middleware.OTPMiddleware",
     "signin.middleware.SecondFactorMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
-    "django.middleware.clickjacking.XFrameOptionsMiddleware",
-    "csp.middleware.CSPMiddleware",
-    "marketplaces.framing.RehearsalFrames",
-    "config.middleware.admin_policy",
     "axes.middleware.AxesMiddleware",
+    "config.middleware.after_accounts",
 ]
 
 ROOT_URLCONF = "config.urls"
+ADMIN_PATH = "/admin/"
+PARTICIPANTS_PATHS = ("/p/", "/join/")
+"""Where the addresses of these pages begin, as `config.urls` has them."""
 ASGI_APPLICATION = "config.asgi.application"
 
 TEMPLATES = [
@@ -227,7 +231,7 @@ CHANNEL_LAYERS = {
 
 CACHES = {
     "default": {
-        "BACKEND": "config.deadlines.OptionalCache",
+        "BACKEND": "config.deadlines.shared_cache",
         "LOCATION": REDIS_URL,
         "KEY_PREFIX": "parley",
         "OPTIONS": REDIS_OPTIONS,
@@ -376,7 +380,7 @@ DATA_UPLOAD_MAX_MEMORY_SIZE = 256 * 1024
 CONTENT_SECURITY_POLICY = {
     # The admin theme needs inline styles and evaluates Alpine expressions; participants' pages get the strict policy;
     # `config.middleware` has the admin's.
-    "EXCLUDE_URL_PREFIXES": ["/admin/"],
+    "EXCLUDE_URL_PREFIXES": [ADMIN_PATH],
     "DIRECTIVES": {
         "default-src": [NONE],
         "script-src": [SELF],

@@ -16,7 +16,8 @@ from marketplaces.models import Account, Recruitment
 
 CACHE_SECONDS = 1.0
 """Seconds for which a web process remembers whether a study is in rehearsal, because the check delays every page."""
-_ENTRY_PATH, _PARTICIPANT_PATH = re.compile(r"/join/([^/]+)/?$"), re.compile(r"/p/([^/]+)/")
+_PAGE = re.compile(r"/join/(?P<slug>[^/]+)/?$|/p/(?P<token>[^/]+)/")
+"""The paths of participants' pages: a study's entry, and those of somebody who takes part."""
 _CSP_UPDATE = "_csp_update"
 """Attribute of a response that CSPMiddleware reads."""
 _REHEARSALS = Recruitment.objects.filter(
@@ -45,15 +46,14 @@ class RehearsalFrames(MiddlewareMixin):
     """Add a rehearsal's stand-in to the sites that may frame a participant's page; below CSPMiddleware."""
 
     def process_response(self, request: HttpRequest, response: HttpResponse) -> HttpResponse:
-        if not response.get("Content-Type", "").startswith("text/html"):
+        page = _PAGE.match(request.path_info)
+        if not page or not response.get("Content-Type", "").startswith("text/html") or not _any_rehearsal():
             return response
-        if match := _ENTRY_PATH.match(request.path_info):
-            rehearsals = _REHEARSALS.filter(study__slug=match[1])
-        elif match := _PARTICIPANT_PATH.match(request.path_info):
-            rehearsals = _REHEARSALS.filter(study__versions__cells__placements__enrolment__token=match[1])
+        if slug := page["slug"]:
+            rehearsals = _REHEARSALS.filter(study__slug=slug)
         else:
-            return response
-        if _any_rehearsal() and (rehearsal := rehearsals.select_related("account").first()) is not None:
+            rehearsals = _REHEARSALS.filter(study__versions__cells__placements__enrolment__token=page["token"])
+        if (rehearsal := rehearsals.select_related("account").first()) is not None:
             csp_update = getattr(response, _CSP_UPDATE, None) or {}
             setattr(response, _CSP_UPDATE, {**csp_update, "frame-ancestors": rehearsal.account.pages})
         return response

@@ -16,10 +16,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, cast
 
+from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.db import Error as DatabaseFailure
 from django.db import transaction
-from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from llm_agents import endpoints as agent_endpoints
@@ -166,7 +166,7 @@ def refresh_for_admin_page(
 ) -> None:
     """Refresh memory before an admin page is rendered, since it may list agents."""
     path = environ.get("PATH_INFO", "") if environ is not None else (scope or {}).get("path", "")
-    if path.startswith(reverse("admin:index")):
+    if path.startswith(settings.ADMIN_PATH):
         refresh_if_old()
 
 

@@ -10,7 +10,6 @@ from django.conf import settings
 from django.http import Http404, HttpRequest, HttpResponse
 from django.http.request import split_domain_port
 from django.shortcuts import render
-from django.urls import reverse
 from django.utils.deprecation import MiddlewareMixin
 from django.utils.translation import gettext as _
 
@@ -63,7 +62,7 @@ class ResearchStaysLocal(MiddlewareMixin):
     """Closes the admin and the API of a demo to all other computers, also when the demo is shared with phones."""
 
     def process_request(self, request: HttpRequest) -> HttpResponse | None:
-        if not settings.DEMO or not request.path_info.startswith((reverse("admin:index"), "/api/", "/metrics")):
+        if not settings.DEMO or not request.path_info.startswith((settings.ADMIN_PATH, "/api/", "/metrics")):
             return None
         reason = why_not_local(request)
         return refused(request, reason) if reason else None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from django.conf import settings
 from django.contrib.auth.views import redirect_to_login
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
@@ -16,7 +17,7 @@ class SecondFactorMiddleware(MiddlewareMixin):
     """Redirects users who have only entered their password to the second factor."""
 
     def process_request(self, request: HttpRequest) -> HttpResponse | None:
-        if not request.path_info.startswith(reverse("admin:index")) or _is_public(request.path_info):
+        if not request.path_info.startswith(settings.ADMIN_PATH) or _is_public(request.path_info):
             return None
         user = request.user
         if not user.is_authenticated or is_verified(user) or not second_factor.needed(user):
