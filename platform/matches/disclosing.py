@@ -177,7 +177,7 @@ class Disclosure:
             away: for how many seconds the game still waits for those who have lost the connection, by role.
             asking: the same of those whose question to the researchers has paused their clock.
         """
-        if self.told == Discloses.NONE:
+        if self.told == Discloses.NONE or not (away or asking):
             return ()
         return (
             *self._waited_for(

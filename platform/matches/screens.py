@@ -6,9 +6,10 @@ import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from django.template.loader import get_template, select_template
+from django.template import Context, Engine, Template, engines
 from django.utils import timezone
 from django.utils.safestring import mark_safe
 from django.utils.translation import gettext as _
@@ -229,22 +230,24 @@ def render_screen(
         awaited = _("You can talk now. The game begins after that.")
     elif len(waiting) == 1 and [agent.role for agent in waits_for] == list(waiting):
         awaited = ""
-    context = {
-        "play": play,
+    context: dict[str, Any] = {
         "role": role,
         "blocks": blocks,
         "view": {block.key: block for block in blocks},
         "forms": open_forms,
+        "alone": len(open_forms) == 1,
         "errors": errors or {},
         "answering": play.opened.get(role) if open_forms else None,
         "answered_text": answered_text(),
         "over": play.over,
+        "stopped": bool(play.abandoned),
         "waits_for": waits_for,
         "seats": shared.seats,
         "others": shared.disclosure.others(role),
         "absent": shared.disclosure.absent(lost or {}, asking or {}),
         "awaited": awaited,
         "others_answer_too": play.turn is not None and len(play.turn.forms) > 1 and play.turn.closes == "all",
+        "can_change": play.game.answers_can_change,
         "must_say_so": must_say_so(absence),
         "meanwhile": meanwhile_text(absence, is_asked=bool(open_forms)),
         "bonus": bonus.so_far(play, role, pay),
@@ -261,10 +264,9 @@ def render_screen(
     key = play.game.key
     # A game's own layout expects the data of a period, which the page between practice and the game leaves out.
     own = [] if PRACTICE_OVER in context["view"] else [key]
-    context["inside"] = select_template([*(f"{key}/screen.html" for key in own), "play/blocks.html"]).template.name
-    after = select_template([*(f"{key}/after.html" for key in own), "play/nothing.html"])
-    context["past"] = mark_safe(after.render(context).strip())
-    context["keeps_past"] = after.template.name != "play/nothing.html"
+    context["inside"] = template(*(f"{key}/screen.html" for key in own), "play/blocks.html")
+    after = template(*(f"{key}/after.html" for key in own), "play/nothing.html")
+    context["keeps_past"] = after.name != "play/nothing.html"
     context["form_templates"] = _with_templates(play, role, open_forms)
     changes = None if "agent" in absence else play.changeable(role)
     if changes is not None:
@@ -272,18 +274,30 @@ def render_screen(
         changed_forms = [forms.bind(form, posted, errors) for form in _beginning_with(again, role, play.sealed[role])]
         context["changes"], context["answered"] = changes, play.opened[role]
         context["changed_forms"] = _with_templates(again, role, changed_forms)
-    return get_template("play/screen.html").render(context)
+    readable = Context(context)
+    readable["past"] = mark_safe(after.render(readable).strip())
+    return template("play/screen.html").render(readable)
 
 
-def _with_templates(play: Play, role: Role, bound: Sequence[forms.BoundForm]) -> list[tuple[forms.BoundForm, str, Any]]:
+def template(*names: str) -> Template:
+    """Return the first of these templates that there is."""
+    return _found(engines["django"].engine, names)
+
+
+@cache
+def _found(engine: Engine, names: tuple[str, ...]) -> Template:
+    return engine.select_template(names)
+
+
+def _with_templates(
+    play: Play, role: Role, bound: Sequence[forms.BoundForm]
+) -> list[tuple[forms.BoundForm, Template, Any]]:
     """Return forms with their templates, and which of their choices end the game."""
     key, endings = play.game.key, {form.name: _Endings(play, role, form) for form in play.forms(role)} if bound else {}
     return [
         (
             form,
-            select_template(
-                [f"{key}/form_{form.name}.html", f"play/form_{form.name}.html", "play/form.html"]
-            ).template.name,
+            template(f"{key}/form_{form.name}.html", f"play/form_{form.name}.html", "play/form.html"),
             endings.get(form.name, ()),
         )
         for form in bound
@@ -299,6 +313,8 @@ def _beginning_with(play: Play, role: Role, answer: MoveData) -> list[Form]:
 
 def meanwhile_text(absence: Absence, *, is_asked: bool) -> str:
     """Return what a participant who was away is told about the moves made for them; empty if there were none."""
+    if not absence:
+        return ""
     if is_away(absence) and "agent" not in absence:
         return _("You missed two turns, so we are answering for you until you return.")
     made = absence.get("made", 0)
@@ -337,9 +353,9 @@ def render_watched(play: Play, *, absences: Mapping[Role, Mapping[str, Any]] | N
         "game": key,
         "names": seat_names(play.game, OBSERVER),
         **_result_picture(play, OBSERVER),
-        "inside": select_template([f"{key}/watch.html", "play/blocks.html"]).template.name,
+        "inside": template(f"{key}/watch.html", "play/blocks.html"),
     }
-    return get_template("play/watched.html").render(context)
+    return template("play/watched.html").render(Context(context))
 
 
 def _result_picture(play: Play, role: Role) -> dict[str, Any]:
@@ -347,8 +363,8 @@ def _result_picture(play: Play, role: Role) -> dict[str, Any]:
     bars = play.game.result_bars(play.state, role) if play.finished else None
     if bars is None:
         return {}
-    template = select_template([f"{play.game.key}/bars.html", "play/bars.html"])
-    return {"picture": picture(play.game, bars, role), "picture_template": template}
+    drawing = template(f"{play.game.key}/bars.html", "play/bars.html")
+    return {"picture": picture(play.game, bars, role), "picture_template": drawing}
 
 
 @dataclass(frozen=True)

@@ -52,6 +52,16 @@ def kept(context: Context, template_name: str) -> str:
     return render_kept(template_name, context)
 
 
+@register.simple_tag(takes_context=True)
+def moves(context: Context) -> str:
+    """Show the forms that are open to the player."""
+    shown = []
+    for form, form_template, ends in context["form_templates"]:
+        with context.push(form=form, template=form_template, ends=ends):
+            shown.append(f"\n{render_kept('play/move.html', context)}\n")
+    return mark_safe("".join(shown))
+
+
 @register.simple_tag
 def seat_strip(seats: tuple[Any, ...], role: str) -> str:
     """Show who has answered (`screens.SeatMark` of each seat) to the player in the seat `role`."""
@@ -77,7 +87,7 @@ def text(context: Context, block: Text) -> str:
     _must_be(Text, block)
     words = _rendered("play/text.html", _CacheKey.of(block), (), get_language())
     picture = context.get("picture") if block.key == STATUS else None
-    return words if picture is None else mark_safe(words + context["picture_template"].render({"picture": picture}))
+    return words if picture is None else mark_safe(words + context["picture_template"].render(Context({"picture": picture})))
 
 
 @register.simple_tag(takes_context=True)
