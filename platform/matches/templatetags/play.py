@@ -12,9 +12,10 @@ from typing import Any
 from django import template
 from django.template import Context
 from django.template.loader import get_template, select_template
-from django.utils.html import format_html, format_html_join
+from django.utils.html import conditional_escape, format_html, format_html_join
 from django.utils.safestring import mark_safe
 from django.utils.translation import get_language
+from django.utils.translation import gettext as _
 
 from games.interface import Attempt, Chart, Facts, Said, Table, Talk, Text
 from games.periods import as_number
@@ -32,18 +33,6 @@ STATUS = "status"
 def kind(block: Any) -> str:
     """Return the block's kind in lower case, which selects its template."""
     return type(block).__name__.lower()
-
-
-class _CacheKey(str):
-    """A cache key for rendered values, their repr: 1, 1.0 and True are equal but look different."""
-
-    value: Any
-
-    @classmethod
-    def of(cls, value: Any) -> _CacheKey:
-        key = cls(repr(value))
-        key.value = value
-        return key
 
 
 @register.simple_tag(takes_context=True)
@@ -85,20 +74,101 @@ def _must_be(kind: type[Any], block: Any) -> None:
 def text(context: Context, block: Text) -> str:
     """Show a sentence; below that of a match's end, the picture of its result."""
     _must_be(Text, block)
-    words = _rendered("play/text.html", _CacheKey.of(block), (), get_language())
+    words = format_html(
+        '<p class="status {}{}" data-announce{}>{}</p>\n',
+        block.tone,
+        " news" if block.key == "news" else "",
+        " data-status" if block.key == STATUS else "",
+        named(block.body),
+    )
     picture = context.get("picture") if block.key == STATUS else None
-    return words if picture is None else mark_safe(words + context["picture_template"].render(Context({"picture": picture})))
+    if picture is None:
+        return words
+    return mark_safe(words + context["picture_template"].render(Context({"picture": picture})))
 
 
 @register.simple_tag(takes_context=True)
 def facts(context: Context, block: Facts) -> str:
-    return _rendered("play/facts.html", _CacheKey.of(block), _names(context), get_language())
+    _must_be(Facts, block)
+    return _facts(repr(block), block, _names(context), get_language())
+
+
+@lru_cache(maxsize=2048)
+def _facts(_written: str, block: Facts, names: SeatNames, _language: str) -> str:
+    """Return facts as HTML; cached, since players of a study see the same blocks again and again.
+
+    Its key has their repr: 1, 1.0 and True are equal but look different.
+    """
+    items = [
+        (fact.key, marked(fact.label, names), marked(fact.shown, names) if fact.shown else said(fact.value))
+        for fact in block.facts
+    ]
+    return format_html(
+        '<section class="card facts facts-{0}" data-block="{0}"><h2>{1}</h2>\n<dl>{2}</dl></section>\n',
+        block.key,
+        block.title,
+        format_html_join("", '<div class="fact-{}"><dt>{}</dt><dd>{}</dd></div>', items),
+    )
 
 
 @register.simple_tag(takes_context=True)
 def facts_line(context: Context, block: Facts) -> str:
     """Show facts in one line above everything else."""
-    return _rendered("play/facts_line.html", _CacheKey.of(block), _names(context), get_language())
+    _must_be(Facts, block)
+    return _facts_line(repr(block), block, _names(context), get_language())
+
+
+@lru_cache(maxsize=2048)
+def _facts_line(_written: str, block: Facts, names: SeatNames, _language: str) -> str:
+    return format_html(
+        '<ul class="facts-line" data-block="{}" aria-label="{}">{}</ul>\n',
+        block.key,
+        block.title,
+        format_html_join(
+            "",
+            '<li class="fact-{}"><span>{}</span> <strong>{}</strong></li>',
+            [(fact.key, fact.label, marked(fact.shown, names)) for fact in block.facts],
+        ),
+    )
+
+
+@register.simple_tag
+def offered(block: Facts) -> str:
+    """Show what the player is offered: a loss is marked, and a message is quoted."""
+    terms = [
+        (fact.key, " loss" if fact.key == "your_gain" and fact.value < 0 else "", fact.label, fact.shown)
+        for fact in block.facts
+        if fact.key != "message"
+    ]
+    messages = [(fact.label, said(fact.value)) for fact in block.facts if fact.key == "message"]
+    return format_html(
+        "<dl>{}</dl>\n  {}",
+        format_html_join("", '<div class="fact-{}{}"><dt>{}</dt> <dd>{}</dd></div> ', terms),
+        format_html_join("", '<blockquote><p class="help">{}</p> {}</blockquote>', messages),
+    )
+
+
+@register.simple_tag(takes_context=True)
+def choice(context: Context, name: str, value: str, label: str, note: str = "") -> str:
+    """Show one answer of a form as a button; if it replaces an answer, which of them the player has given.
+
+    Args:
+        note: what follows from the answer.
+    """
+    is_answer = bool(context.get("replaces")) and context["form"].fields[0].value == value
+    notes = [
+        format_html(' <small class="note">{}</small>', note) if note else "",
+        f" <small>{_('this ends the game')}</small>" if value in context.get("ends", ()) else "",
+        f" <small>{_('your answer now')}</small>" if is_answer else "",
+    ]
+    return format_html(
+        '<button type="submit" name="{}" value="{}" class="choice"{}>{}{}</button>\n',
+        name,
+        value,
+        mark_safe(' aria-pressed="true"') if is_answer else "",
+        label,
+        mark_safe("".join(notes)),
+    )
 
 
 @register.simple_tag(takes_context=True)
@@ -113,8 +183,9 @@ def table(context: Context, block: Table) -> str:
     names = _names(context)
     ordered_rows = reversed(block.rows) if block.newest_first else block.rows
     labels = ("",) * len(block.columns) if block.sortable else block.columns
-    rows = [_row(labels, _CacheKey.of(cells), names) for cells in ordered_rows]
-    before, after = _around_rows(replace(block, rows=()), len(rows), names, get_language())
+    rows = [_row(labels, repr(cells), cells, names) for cells in ordered_rows]
+    rest = Table(block.key, block.title, block.columns, (), block.sortable, folds=block.folds)
+    before, after = _around_rows(rest, len(rows), names, get_language())
     return mark_safe("".join((before, *rows, after)))
 
 
@@ -129,42 +200,44 @@ def _around_rows(block: Table, number: int, names: SeatNames, language: str) -> 
 @register.simple_tag(takes_context=True)
 def chart(context: Context, block: Chart) -> str:
     """Show a line chart as SVG, with the same numbers in a table for screen readers."""
-    return _rendered("play/chart.html", _CacheKey.of(block), _names(context), get_language())
+    return _chart(repr(block), block, _names(context), get_language())
+
+
+@lru_cache(maxsize=2048)
+def _chart(_written: str, block: Chart, names: SeatNames, _language: str) -> str:
+    return get_template("play/chart.html").render({"block": block, "names": names, "drawing": draw(block, names)})
 
 
 def _names(context: Context) -> SeatNames:
     return tuple(context.get("names") or ())
 
 
-@lru_cache(maxsize=2048)
-def _rendered(template_name: str, block: _CacheKey, names: SeatNames, language: str) -> str:
-    """Return a block as HTML. Cached, since players of a study see the same blocks again and again."""
-    context = {"block": block.value, "names": names}
-    if isinstance(block.value, Chart):
-        context["drawing"] = draw(block.value, names)
-    return get_template(template_name).render(context)
-
-
 @lru_cache(maxsize=8192)
-def _row(labels: tuple[str, ...], cells_key: _CacheKey, names: SeatNames) -> str:
+def _row(labels: tuple[str, ...], _written: str, cells: tuple[Any, ...], names: SeatNames) -> str:
     """Return a table row, cached because rows of earlier rounds recur in every later frame.
 
     Each cell carries its column's name, if there is one: for narrow screens, where cells are stacked.
     """
-    cells = [
-        (format_html(' data-label="{}"', label) if label else "", mark_safe(_css_class(cell)), marked(cell, names))
-        for label, cell in zip(labels, cells_key.value, strict=True)
+    shown = [
+        f"<td{_label(label)}{_css_class(cell)}>{marked(cell, names)}</td>"
+        for label, cell in zip(labels, cells, strict=True)
     ]
-    return format_html("<tr>{}</tr>", format_html_join("", "<td{}{}>{}</td>", cells))
+    return mark_safe(f"<tr>{''.join(shown)}</tr>")
+
+
+@lru_cache(maxsize=512)
+def _label(column: str) -> str:
+    return format_html(' data-label="{}"', column) if column else ""
 
 
 @register.filter
 def marked(cell: Any, names: SeatNames) -> str:
     """Return a cell; one that names a seat begins with the seat's mark."""
-    style = dict(names).get(cell) if isinstance(cell, str) else None
-    if isinstance(cell, str):
-        cell = named(cell)
-    return said(cell) if style is None else format_html('<i class="mark {}" aria-hidden="true"></i> {}', style, cell)
+    if not isinstance(cell, str):
+        return said(cell)
+    style = dict(names).get(cell)
+    words = conditional_escape(named(cell))
+    return words if style is None else format_html('<i class="mark {}" aria-hidden="true"></i> {}', style, words)
 
 
 LONG_NUMBER = re.compile(r"-?[0-9][0-9.e+-]{9,}")
@@ -183,7 +256,7 @@ def said(cell: Any) -> str:
     """Return a cell; a player's own text is marked as such, and everything is escaped."""
     if isinstance(cell, Said):
         return format_html('<q class="said">{}</q>', cell.words)
-    return "" if cell is None else format_html("{}", cell)
+    return "" if cell is None else conditional_escape(cell)
 
 
 @register.filter
@@ -212,7 +285,10 @@ _OF_GAMES = {"Offer", "Product"}
 @register.filter
 def named(text: Any) -> str:
     """Return text with names as people write them: "Offer_1" → "Offer 1", in German "Angebot 1"."""
-    return _NAME.sub(lambda name: f"{gettext(name[1]) if name[1] in _OF_GAMES else name[1]} {name[2]}", str(text))
+    words = str(text)
+    if "_" not in words:
+        return words
+    return _NAME.sub(lambda name: f"{gettext(name[1]) if name[1] in _OF_GAMES else name[1]} {name[2]}", words)
 
 
 @register.filter
