@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from random import Random
 from typing import Annotated, Any, ClassVar, Generic, TypeVar
 
@@ -37,7 +37,7 @@ from games.interface import (
     View,
 )
 from games.words import gettext as _
-from games.words import gettext_noop, worded_property
+from games.words import gettext_noop, language, worded_property
 
 ALICE, BOB = "alice", "bob"
 TITLES = {ALICE: gettext_noop("Alice"), BOB: gettext_noop("Bob")}
@@ -317,21 +317,6 @@ class AlternatingOffers(AliceAndBob[C, S], Generic[C, S]):
 
     def _history(self, state: Any, role: Role) -> Table:
         """Return the finished rounds, and the role's own offer if it awaits an answer."""
-        answers = {"accept": _("accepted"), "reject": _("rejected"), "walk_away": _("walked away"), None: _("waiting")}
-
-        titles = {seat: self.role_title(seat) for seat in self.roles()}
-        proposers = {**titles, role: _("You")}
-
-        def row(number: int, proposal: Any) -> tuple[Cell, ...]:
-            cells = (
-                number,
-                proposers[proposal.by],
-                *self.screen.cells(self, proposal, number, role),
-                answers[proposal.answer],
-            )
-            message = Said(titles[proposal.by], proposal.message) if proposal.message else None
-            return (*cells, message) if self.messages_allowed else cells
-
         proposals = [proposal for proposal in state.proposals if proposal.answer is not None or proposal.by == role]
         columns = (
             _("Round"),
@@ -339,8 +324,31 @@ class AlternatingOffers(AliceAndBob[C, S], Generic[C, S]):
             _("Answer"),
             *([_("Message")] if self.messages_allowed else []),
         )
-        rows = tuple(row(number, proposal) for number, proposal in enumerate(proposals, start=1))
+        read_in = language()
+        rows = tuple(_row(self, proposal, number, role, read_in) for number, proposal in enumerate(proposals, start=1))
         return Table("history", _(self.screen.history_title), columns, rows)
+
+
+ANSWERS = {
+    "accept": gettext_noop("accepted"),
+    "reject": gettext_noop("rejected"),
+    "walk_away": gettext_noop("walked away"),
+    None: gettext_noop("waiting"),
+}
+
+
+@lru_cache(maxsize=8192)
+def _row(game: AlternatingOffers[Any, Any], proposal: Any, number: int, role: Role, _language: str) -> tuple[Cell, ...]:
+    """Return a round as a row of the history, which is shown again after every later move."""
+    proposer = game.role_title(proposal.by)
+    cells = (
+        number,
+        _("You") if proposal.by == role else proposer,
+        *game.screen.cells(game, proposal, number, role),
+        _(ANSWERS[proposal.answer]),
+    )
+    message = Said(proposer, proposal.message) if proposal.message else None
+    return (*cells, message) if game.messages_allowed else cells
 
 
 # ---- the question after the game ---------------------------------------------------------------
