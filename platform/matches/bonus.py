@@ -34,18 +34,17 @@ class SoFar:
     why: str = ""
 
 
-def promises(play: Play, role: Role, rule: Rule | None) -> tuple[Promise, ...]:
-    """Return what the role's current choices would pay."""
-    if not rule or play.over:
-        return ()
-    return tuple(_promised(rule, (prospect for prospect in play.game.prospects(play.state, role) if prospect.key)))
+def shown(play: Play, role: Role, rule: Rule | None) -> tuple[SoFar | None, tuple[Promise, ...]]:
+    """Return what the role's game so far pays and what its current choices would.
 
-
-def so_far(play: Play, role: Role, rule: Rule | None) -> SoFar | None:
-    """Return what the role's game so far pays; None if nothing is shown, or if the match was abandoned."""
+    The first is None if nothing is shown, or if the match was abandoned.
+    """
     if not rule or play.abandoned:
-        return None
-    return _so_far(rule, tuple(prospect for prospect in play.game.prospects(play.state, role) if not prospect.key))
+        return None, ()
+    prospects = play.game.prospects(play.state, role)
+    so_far = _so_far(rule, tuple(prospect for prospect in prospects if not prospect.key))
+    choices = (prospect for prospect in prospects if prospect.key)
+    return so_far, () if play.over else tuple(_promised(rule, choices))
 
 
 @cached_by_language

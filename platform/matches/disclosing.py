@@ -17,6 +17,7 @@ from django.utils.translation import gettext_lazy, ngettext
 from games.interface import Game, Role
 from games.play import Play
 from games.registry import CONVERSATION
+from games.words import cached_by_language
 from matches.absences import Absence, is_away
 
 if TYPE_CHECKING:  # its models load only with the apps, which `show` needs not
@@ -211,6 +212,7 @@ def shows_names(told: str, *, programs: int) -> bool:
     return told == Discloses.SEATS or (told != Discloses.NONE and not programs)
 
 
+@cached_by_language
 def numbers_sentence(people: int, programs: int, *, talk: bool = False) -> str:
     """Return whom a participant plays with, or talks with in a chat without a game, as numbers."""
     people_text = ngettext("another person", "{n} other people", people).format(n=people)

@@ -23,7 +23,7 @@ from matches import bonus, forms
 from matches.absences import Absence, is_away, must_say_so
 from matches.disclosing import Disclosure
 from matches.picturing import picture, seat_class, seat_names
-from matches.templatetags.play import STATUS
+from matches.templatetags.play import STATUS, seat_strip
 from matches.turns import OpenTurn
 
 if TYPE_CHECKING:  # models load only with the apps, which `show` needs not
@@ -230,6 +230,7 @@ def render_screen(
         awaited = _("You can talk now. The game begins after that.")
     elif len(waiting) == 1 and [agent.role for agent in waits_for] == list(waiting):
         awaited = ""
+    so_far, promises = bonus.shown(play, role, pay)
     context: dict[str, Any] = {
         "role": role,
         "blocks": blocks,
@@ -242,17 +243,17 @@ def render_screen(
         "over": play.over,
         "stopped": bool(play.abandoned),
         "waits_for": waits_for,
-        "seats": shared.seats,
+        "strip": seat_strip(shared.seats, role) if shared.seats and not play.over else "",
         "others": shared.disclosure.others(role),
         "absent": shared.disclosure.absent(lost or {}, asking or {}),
         "awaited": awaited,
-        "others_answer_too": play.turn is not None and len(play.turn.forms) > 1 and play.turn.closes == "all",
+        "others_answer_too": bool(open_forms and play.turn and len(play.turn.forms) > 1 and play.turn.closes == "all"),
         "can_change": play.game.answers_can_change,
         "must_say_so": must_say_so(absence),
         "meanwhile": meanwhile_text(absence, is_asked=bool(open_forms)),
-        "bonus": bonus.so_far(play, role, pay),
+        "bonus": so_far,
         "bonus_note": pay_note,
-        "promises": bonus.promises(play, role, pay),
+        "promises": promises,
         "bonus_line": bonus.line(play.game, role, pay) if open_forms else None,
         "points": play.game.amounts == "points",
         "game": play.game.key,
@@ -266,7 +267,6 @@ def render_screen(
     own = [] if PRACTICE_OVER in context["view"] else [key]
     context["inside"] = template(*(f"{key}/screen.html" for key in own), "play/blocks.html")
     after = template(*(f"{key}/after.html" for key in own), "play/nothing.html")
-    context["keeps_past"] = after.name != "play/nothing.html"
     context["form_templates"] = _with_templates(play, role, open_forms)
     changes = None if "agent" in absence else play.changeable(role)
     if changes is not None:
@@ -275,8 +275,17 @@ def render_screen(
         context["changes"], context["answered"] = changes, play.opened[role]
         context["changed_forms"] = _with_templates(again, role, changed_forms)
     readable = Context(context)
-    readable["past"] = mark_safe(after.render(readable).strip())
+    past = after.render(readable).strip()
+    if past or (after.name != "play/nothing.html" and not play.over):
+        readable["past"] = _pane_of(past)
     return template("play/screen.html").render(readable)
+
+
+def _pane_of(past: str) -> str:
+    """Return the pane with what happened so far."""
+    shown = past or f'<p class="help nothing">{_("Nothing yet. What happens will be shown here.")}</p>'
+    attributes = f'class="pane-past" id="pane-past" aria-label="{_("So far")}" tabindex="0"'
+    return mark_safe(f"<section {attributes}>{shown}</section>")
 
 
 def template(*names: str) -> Template:

@@ -7,12 +7,13 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
+from html import escape
 from typing import Any
 
 from django import template
 from django.template import Context
 from django.template.loader import get_template, select_template
-from django.utils.html import conditional_escape, format_html, format_html_join
+from django.utils.html import conditional_escape
 from django.utils.safestring import mark_safe
 from django.utils.translation import get_language
 from django.utils.translation import gettext as _
@@ -74,17 +75,12 @@ def _must_be(kind: type[Any], block: Any) -> None:
 def text(context: Context, block: Text) -> str:
     """Show a sentence; below that of a match's end, the picture of its result."""
     _must_be(Text, block)
-    words = format_html(
-        '<p class="status {}{}" data-announce{}>{}</p>\n',
-        block.tone,
-        " news" if block.key == "news" else "",
-        " data-status" if block.key == STATUS else "",
-        named(block.body),
-    )
-    picture = context.get("picture") if block.key == STATUS else None
-    if picture is None:
-        return words
-    return mark_safe(words + context["picture_template"].render(Context({"picture": picture})))
+    is_news, is_status = " news" * (block.key == "news"), " data-status" * (block.key == STATUS)
+    words = f'<p class="status {block.tone}{is_news}" data-announce{is_status}>{escape(named(block.body))}</p>\n'
+    picture = context.get("picture") if is_status else None
+    if picture is not None:
+        words += context["picture_template"].render(Context({"picture": picture}))
+    return mark_safe(words)
 
 
 @register.simple_tag(takes_context=True)
@@ -100,15 +96,13 @@ def _facts(_written: str, block: Facts, names: SeatNames, _language: str) -> str
     Its key has their repr: 1, 1.0 and True are equal but look different.
     """
     items = [
-        (fact.key, marked(fact.label, names), marked(fact.shown, names) if fact.shown else said(fact.value))
+        f'<div class="fact-{escape(fact.key)}"><dt>{marked(fact.label, names)}</dt>'
+        f"<dd>{marked(fact.shown, names) if fact.shown else said(fact.value)}</dd></div>"
         for fact in block.facts
     ]
-    return format_html(
-        '<section class="card facts facts-{0}" data-block="{0}"><h2>{1}</h2>\n<dl>{2}</dl></section>\n',
-        block.key,
-        block.title,
-        format_html_join("", '<div class="fact-{}"><dt>{}</dt><dd>{}</dd></div>', items),
-    )
+    key = escape(block.key)
+    head = f'<section class="card facts facts-{key}" data-block="{key}"><h2>{escape(block.title)}</h2>'
+    return mark_safe(f"{head}\n<dl>{''.join(items)}</dl></section>\n")
 
 
 @register.simple_tag(takes_context=True)
@@ -120,32 +114,27 @@ def facts_line(context: Context, block: Facts) -> str:
 
 @lru_cache(maxsize=2048)
 def _facts_line(_written: str, block: Facts, names: SeatNames, _language: str) -> str:
-    return format_html(
-        '<ul class="facts-line" data-block="{}" aria-label="{}">{}</ul>\n',
-        block.key,
-        block.title,
-        format_html_join(
-            "",
-            '<li class="fact-{}"><span>{}</span> <strong>{}</strong></li>',
-            [(fact.key, fact.label, marked(fact.shown, names)) for fact in block.facts],
-        ),
-    )
+    items = [
+        f'<li class="fact-{escape(fact.key)}"><span>{escape(fact.label)}</span>'
+        f" <strong>{marked(fact.shown, names)}</strong></li>"
+        for fact in block.facts
+    ]
+    head = f'<ul class="facts-line" data-block="{escape(block.key)}" aria-label="{escape(block.title)}">'
+    return mark_safe(f"{head}{''.join(items)}</ul>\n")
 
 
 @register.simple_tag
 def offered(block: Facts) -> str:
     """Show what the player is offered: a loss is marked, and a message is quoted."""
-    terms = [
-        (fact.key, " loss" if fact.key == "your_gain" and fact.value < 0 else "", fact.label, fact.shown)
-        for fact in block.facts
-        if fact.key != "message"
-    ]
-    messages = [(fact.label, said(fact.value)) for fact in block.facts if fact.key == "message"]
-    return format_html(
-        "<dl>{}</dl>\n  {}",
-        format_html_join("", '<div class="fact-{}{}"><dt>{}</dt> <dd>{}</dd></div> ', terms),
-        format_html_join("", '<blockquote><p class="help">{}</p> {}</blockquote>', messages),
-    )
+    terms, message = "", ""
+    for fact in block.facts:
+        if fact.key == "message":
+            message += f'<blockquote><p class="help">{escape(fact.label)}</p> {said(fact.value)}</blockquote>'
+        else:
+            loss = " loss" * (fact.key == "your_gain" and fact.value < 0)
+            terms += f'<div class="fact-{escape(fact.key)}{loss}"><dt>{escape(fact.label)}</dt>'
+            terms += f" <dd>{escape(fact.shown)}</dd></div> "
+    return mark_safe(f"<dl>{terms}</dl>\n  {message}")
 
 
 @register.simple_tag(takes_context=True)
@@ -157,18 +146,13 @@ def choice(context: Context, name: str, value: str, label: str, note: str = "") 
     """
     is_answer = bool(context.get("replaces")) and context["form"].fields[0].value == value
     notes = [
-        format_html(' <small class="note">{}</small>', note) if note else "",
+        f' <small class="note">{conditional_escape(note)}</small>' if note else "",
         f" <small>{_('this ends the game')}</small>" if value in context.get("ends", ()) else "",
         f" <small>{_('your answer now')}</small>" if is_answer else "",
     ]
-    return format_html(
-        '<button type="submit" name="{}" value="{}" class="choice"{}>{}{}</button>\n',
-        name,
-        value,
-        mark_safe(' aria-pressed="true"') if is_answer else "",
-        label,
-        mark_safe("".join(notes)),
-    )
+    pressed = ' aria-pressed="true"' if is_answer else ""
+    button = f'<button type="submit" name="{escape(name)}" value="{escape(value)}" class="choice"{pressed}>'
+    return mark_safe(f"{button}{conditional_escape(label)}{''.join(notes)}</button>\n")
 
 
 @register.simple_tag(takes_context=True)
@@ -227,7 +211,7 @@ def _row(labels: tuple[str, ...], _written: str, cells: tuple[Any, ...], names: 
 
 @lru_cache(maxsize=512)
 def _label(column: str) -> str:
-    return format_html(' data-label="{}"', column) if column else ""
+    return f' data-label="{escape(column)}"' if column else ""
 
 
 @register.filter
@@ -236,8 +220,8 @@ def marked(cell: Any, names: SeatNames) -> str:
     if not isinstance(cell, str):
         return said(cell)
     style = dict(names).get(cell)
-    words = conditional_escape(named(cell))
-    return words if style is None else format_html('<i class="mark {}" aria-hidden="true"></i> {}', style, words)
+    mark = "" if style is None else f'<i class="mark {style}" aria-hidden="true"></i> '
+    return mark_safe(mark + escape(named(cell)))
 
 
 LONG_NUMBER = re.compile(r"-?[0-9][0-9.e+-]{9,}")
@@ -255,8 +239,8 @@ def _css_class(cell: Any) -> str:
 def said(cell: Any) -> str:
     """Return a cell; a player's own text is marked as such, and everything is escaped."""
     if isinstance(cell, Said):
-        return format_html('<q class="said">{}</q>', cell.words)
-    return "" if cell is None else conditional_escape(cell)
+        return mark_safe(f'<q class="said">{escape(cell.words)}</q>')
+    return "" if cell is None else mark_safe(escape(str(cell)))
 
 
 @register.filter

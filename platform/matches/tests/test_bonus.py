@@ -33,7 +33,7 @@ def test_every_game_shows_the_bonus_so_far_or_says_what_it_depends_on(key):
     for play in moments(key):
         for rule in RULES.values():
             for role in play.game.roles():
-                shown = bonus.so_far(play, role, rule)
+                shown, _promises = bonus.shown(play, role, rule)
                 assert shown is not None and all(promise.words and promise.amount for promise in shown.amounts)
                 assert len(shown.amounts) == 2 or (shown.amounts[0].words != "At the end") or shown.why
                 html = render_screen(play, role, pay=rule)
@@ -48,7 +48,7 @@ def test_a_result_shows_the_bonus_that_is_paid(key):
         for role in play.game.roles():
             payoff, share = play.payoffs()[role], play.game.pay_share(play.state, role)
             paid = "$3.10" if name == "fixed" else shown_bonus(rule, payoff, share)
-            (promise,) = bonus.so_far(play, role, rule).amounts
+            (promise,) = bonus.shown(play, role, rule)[0].amounts
             if name in KNOWN_AT_THE_END.get(key, {name}):
                 assert promise.amount == ("none" if paid == "$0.00" else paid)
 
@@ -63,4 +63,4 @@ def test_nothing_is_shown_without_a_rule_and_the_note_is_shown_with_it():
 
 def test_practice_counts_for_nothing():
     play = Case(registry.get("procurement"), registry.get("procurement").starting_config, 3).walk().opening
-    assert "practice does not count" in bonus.so_far(play, "agent", RULES["share"]).why
+    assert "practice does not count" in bonus.shown(play, "agent", RULES["share"])[0].why
