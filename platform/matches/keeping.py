@@ -60,14 +60,8 @@ class _Part:
         return bool(self._reads.read(_Read(self._name, key)))
 
     def __getitem__(self, key: str) -> Any:
-        value = self.get(key, _MISSING)
-        if value is _MISSING:
-            raise KeyError(key)
-        return value
-
-    def get(self, key: str, otherwise: Any) -> Any:
         value = self._reads.read(_Read(self._name, key))
-        return otherwise if value is _MISSING else value
+        return None if value is _MISSING else value
 
 
 class _Kept:

@@ -16,7 +16,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext, override
 from pydantic import ValidationError
 
-from games.interface import OBSERVER, Form, MoveData, Role, Text, View
+from games.interface import OBSERVER, Block, Form, MoveData, Role, Text, View
 from games.play import Play, form_for
 from games.practice import PRACTICE_OVER
 from matches import bonus, forms
@@ -137,6 +137,13 @@ def view_for(play: Play, role: Role) -> View:
     return tuple(status if is_status else block for is_status, block in zip(are_status, blocks, strict=True))
 
 
+class _Blocks(dict[str, Block]):
+    """A view's blocks by key; one that is left out is None, since templates look for a missing key in many ways."""
+
+    def __missing__(self, key: str) -> None:
+        return None
+
+
 def answered_text() -> str:
     return _("You have answered.")
 
@@ -234,7 +241,7 @@ def render_screen(
     context: dict[str, Any] = {
         "role": role,
         "blocks": blocks,
-        "view": {block.key: block for block in blocks},
+        "view": _Blocks((block.key, block) for block in blocks),
         "forms": open_forms,
         "alone": len(open_forms) == 1,
         "errors": errors or {},
@@ -354,7 +361,7 @@ def render_watched(play: Play, *, absences: Mapping[Role, Mapping[str, Any]] | N
     key = play.game.key
     context = {
         "blocks": blocks,
-        "view": {block.key: block for block in blocks},
+        "view": _Blocks((block.key, block) for block in blocks),
         "role": OBSERVER,
         "over": play.over,
         "stopped": play.abandoned,
