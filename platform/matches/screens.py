@@ -408,11 +408,20 @@ class _Endings:
         return self.play.game.ends(self.play.state, self.role, move)
 
 
-def frames(match: Match, play: Play, roles: Collection[Role]) -> dict[Role, dict[str, Any]]:
-    """Return the `frame` of each of these roles in the current play."""
+def frames(match: Match, play: Play, roles: Collection[Role], *, clock: bool = False) -> dict[Role, dict[str, Any]]:
+    """Return the `frame` of each of these roles in the current play.
+
+    After a move, a page shows only after a moment that its role waits, and asks for that frame if it still does then.
+    So such a frame tells no more than this, unless only the `clock` has changed.
+    """
+    now = timezone.now()
+    asked = {role for role in roles if match.asked_turn(role) is not None} if match.has_begun(now) else set()
+    waits = {"type": "screen", "last": play.last, "answering": None, "over": False}
     with override(match.language):
         shared = SharedContent.in_match(match, play)
-        return {role: _frame(match, play, role, shared) for role in roles}
+        return {
+            role: _frame(match, play, role, shared) if clock or play.over or role in asked else waits for role in roles
+        }
 
 
 def frame(
