@@ -305,15 +305,13 @@ def _found(engine: Engine, names: tuple[str, ...]) -> Template:
     return engine.select_template(names)
 
 
-def _with_templates(
-    play: Play, role: Role, bound: Sequence[forms.BoundForm]
-) -> list[tuple[forms.BoundForm, Template, Any]]:
+def _with_templates(play: Play, role: Role, bound: Sequence[forms.BoundForm]) -> list[tuple[forms.BoundForm, str, Any]]:
     """Return forms with their templates, and which of their choices end the game."""
     key, endings = play.game.key, {form.name: _Endings(play, role, form) for form in play.forms(role)} if bound else {}
     return [
         (
             form,
-            template(f"{key}/form_{form.name}.html", f"play/form_{form.name}.html", "play/form.html"),
+            template(f"{key}/form_{form.name}.html", f"play/form_{form.name}.html", "play/form.html").name,
             endings.get(form.name, ()),
         )
         for form in bound

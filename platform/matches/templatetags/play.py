@@ -43,13 +43,24 @@ def kept(context: Context, template_name: str) -> str:
 
 
 @register.simple_tag(takes_context=True)
-def moves(context: Context) -> str:
-    """Show the forms that are open to the player."""
+def moves(context: Context, forms: Sequence[tuple[Any, str, Any]], **numbers: int) -> str:
+    """Show forms of moves, each with its template and the choices in it that end the game.
+
+    Their fields are kept apart from what is around them, which names the question.
+
+    Args:
+        numbers: the question `answering` and the answer `replaces`, if the forms change a sealed answer.
+    """
     shown = []
-    for form, form_template, ends in context["form_templates"]:
-        with context.push(form=form, template=form_template, ends=ends):
-            shown.append(f"\n{render_kept('play/move.html', context)}\n")
-    return mark_safe("".join(shown))
+    for form, template_name, ends in forms:
+        with context.push(form=form, ends=ends, form_fields=_FIELDS, **numbers):
+            around = render_kept("play/move.html", context)
+            shown.append(around.replace(_FIELDS, render_kept(template_name, context)))
+    return mark_safe(("" if numbers else "\n\n").join(shown))
+
+
+_FIELDS = mark_safe("<fields>")
+"""Stands for the fields of a form in what is around them; people's words have no such brackets."""
 
 
 @register.simple_tag
