@@ -219,15 +219,18 @@ class AlternatingOffers(AliceAndBob[C, S], Generic[C, S]):
     def round_of(self, state: Any) -> int:
         """Return the current round, from 1; when the game is over, the last one played."""
         rounds_played = len(state.proposals)
-        return max(rounds_played, 1) if state.on_table or self.turn(state) is None else rounds_played + 1
+        return max(rounds_played, 1) if state.on_table or self.is_over(state) else rounds_played + 1
+
+    def is_over(self, state: Any) -> bool:
+        answer = state.proposals[-1].answer if state.proposals else "reject"
+        return answer is not None and (answer != "reject" or len(state.proposals) >= self.last_round)
 
     def turn(self, state: Any) -> Turn | None:
         if offer := state.on_table:
             return Turn({other(offer.by): (self.answer_form,)})
-        rounds_played = len(state.proposals)
-        if state.accepted or state.walked_away_at or rounds_played >= self.last_round:
+        if self.is_over(state):
             return None
-        proposer = BOB if rounds_played % 2 else ALICE
+        proposer = BOB if len(state.proposals) % 2 else ALICE
         return Turn({proposer: (self.offer_forms[proposer],)})
 
     def apply(self, state: Any, moves: Mapping[Role, Any], chance: Chance) -> Any:
@@ -242,7 +245,7 @@ class AlternatingOffers(AliceAndBob[C, S], Generic[C, S]):
 
     def prospects(self, state: Any, role: Role) -> tuple[Prospect, ...]:
         """Return what the game earns without an agreement, or as it ended; and what the answers to a proposal would."""
-        earned, over = self.payoffs(state)[role], self.turn(state) is None
+        earned, over = self.payoffs(state)[role], self.is_over(state)
         so_far = self.prospect(
             _("For this game") if over else _("Without an agreement"), role, earned, unknown=_(ON_THE_LAST_PAGE)
         )
@@ -288,7 +291,7 @@ class AlternatingOffers(AliceAndBob[C, S], Generic[C, S]):
         return {**super().text_variables(role), **begins}
 
     def view(self, state: Any, role: Role) -> View:
-        screen, over = self.screen, self.turn(state) is None
+        screen, over = self.screen, self.is_over(state)
         blocks: list[Block] = [screen.status(self, state, role)]
         answered = [proposal for proposal in state.proposals[-2:] if proposal.answer is not None]
         if answered and answered[-1].by == role and not over:
@@ -306,7 +309,7 @@ class AlternatingOffers(AliceAndBob[C, S], Generic[C, S]):
         ((mover, _move),) = moves.items()
         if after.on_table:
             return () if mover == role else (self.screen.offer(self, after.on_table, len(after.proposals), role),)
-        over = self.turn(after) is None
+        over = self.is_over(after)
         next_block = (self.screen.result if over else self.screen.situation)(self, after, role)
         if mover == role:
             return (next_block,)

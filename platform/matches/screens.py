@@ -6,7 +6,7 @@ import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from functools import cache
+from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any
 
 from django.template import Context, Engine, Template, engines
@@ -156,7 +156,7 @@ def marks_message(match: Match, play: Play, *, after: int) -> dict[str, Any]:
     each participant who the others are.
     """
     with override(match.language):
-        shared = SharedContent.of(play, match.disclosure())
+        shared = SharedContent(play, match.disclosure())
         others = {role: shared.disclosure.others(role) for role in play.game.roles()}
     return {
         "after": after,
@@ -179,25 +179,27 @@ class SharedContent:
     """What the screens of all roles share at one moment, computed once.
 
     Attributes:
-        seats: who has answered.
-        awaited: the text that tells those who have answered whom they are waiting for.
         waits_for: the agents whose answers are awaited, as far as pages may show them.
     """
 
+    play: Play
     disclosure: Disclosure
-    seats: tuple[SeatMark, ...]
-    awaited: str
     waits_for: tuple[AwaitedAgent, ...] = ()
-
-    @classmethod
-    def of(cls, play: Play, disclosure: Disclosure, *, waits_for: tuple[AwaitedAgent, ...] = ()) -> SharedContent:
-        return cls(disclosure, seat_marks(play, disclosure), disclosure.awaited(play), waits_for)
 
     @classmethod
     def in_match(cls, match: Match, play: Play) -> SharedContent:
         disclosure = match.disclosure()
-        waits_for = awaited_agents(match, play) if _shown_agent_turns(match, disclosure) else ()
-        return cls.of(play, disclosure, waits_for=waits_for)
+        return cls(play, disclosure, awaited_agents(match, play) if _shown_agent_turns(match, disclosure) else ())
+
+    @cached_property
+    def seats(self) -> tuple[SeatMark, ...]:
+        """Who has answered."""
+        return seat_marks(self.play, self.disclosure)
+
+    @cached_property
+    def awaited(self) -> str:
+        """The text that tells those who have answered whom they are waiting for."""
+        return self.disclosure.awaited(self.play)
 
 
 def render_screen(
@@ -226,17 +228,18 @@ def render_screen(
         begun: whether anyone may move yet; not during a chat before play.
     """
     waiting = play.waiting_for()
-    shared = shared or SharedContent.of(play, Disclosure(play.game))
+    shared = shared or SharedContent(play, Disclosure(play.game))
     waits_for = tuple(agent for agent in shared.waits_for if agent.role != role and begun)
     blocks = view_for(play, role)
     absence = (absences or {}).get(role, {})
     visible_forms = () if play.abandoned or "agent" in absence or not begun else forms.shown_forms(play, role)
     open_forms = [forms.bind(form, posted, errors) for form in visible_forms]
-    awaited = shared.awaited
+    others_answer_too = open_forms and play.turn and len(play.turn.forms) > 1 and play.turn.closes == "all"
+    awaited = ""
     if not begun:
         awaited = _("You can talk now. The game begins after that.")
-    elif len(waiting) == 1 and [agent.role for agent in waits_for] == list(waiting):
-        awaited = ""
+    elif (others_answer_too or not open_forms) and (len(waiting) > 1 or not waits_for):
+        awaited = shared.awaited
     so_far, promises = bonus.shown(play, role, pay)
     context: dict[str, Any] = {
         "role": role,
@@ -254,7 +257,7 @@ def render_screen(
         "others": shared.disclosure.others(role),
         "absent": shared.disclosure.absent(lost or {}, asking or {}),
         "awaited": awaited,
-        "others_answer_too": bool(open_forms and play.turn and len(play.turn.forms) > 1 and play.turn.closes == "all"),
+        "others_answer_too": bool(others_answer_too),
         "can_change": play.game.answers_can_change,
         "must_say_so": must_say_so(absence),
         "meanwhile": meanwhile_text(absence, is_asked=bool(open_forms)),
