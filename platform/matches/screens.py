@@ -9,7 +9,7 @@ from datetime import datetime
 from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any
 
-from django.template import Context, Engine, Template, engines
+from django.template import Context, Engine, Template
 from django.utils import timezone
 from django.utils.safestring import mark_safe
 from django.utils.translation import gettext as _
@@ -25,6 +25,7 @@ from matches.disclosing import Disclosure
 from matches.picturing import picture, seat_class, seat_names
 from matches.templatetags.play import STATUS, seat_strip
 from matches.turns import OpenTurn
+from plans.pay import Rule
 
 if TYPE_CHECKING:  # models load only with the apps, which `show` needs not
     from matches.models import Match
@@ -209,7 +210,7 @@ def render_screen(
     posted: Mapping[str, str] | None = None,
     errors: Mapping[str, str] | None = None,
     absences: Mapping[Role, Mapping[str, Any]] | None = None,
-    pay: Mapping[str, Any] | None = None,
+    pay: Rule | None = None,
     pay_note: str = "",
     shared: SharedContent | None = None,
     lost: Mapping[Role, int] | None = None,
@@ -300,12 +301,12 @@ def _pane_of(past: str) -> str:
 
 def template(*names: str) -> Template:
     """Return the first of these templates that there is."""
-    return _found(engines["django"].engine, names)
+    return _found(Engine.get_default(), names)
 
 
 @cache
 def _found(engine: Engine, names: tuple[str, ...]) -> Template:
-    return engine.select_template(names)
+    return engine.select_template(list(names))
 
 
 def _with_templates(play: Play, role: Role, bound: Sequence[forms.BoundForm]) -> list[tuple[forms.BoundForm, str, Any]]:
@@ -314,7 +315,7 @@ def _with_templates(play: Play, role: Role, bound: Sequence[forms.BoundForm]) ->
     return [
         (
             form,
-            template(f"{key}/form_{form.name}.html", f"play/form_{form.name}.html", "play/form.html").name,
+            str(template(f"{key}/form_{form.name}.html", f"play/form_{form.name}.html", "play/form.html").name),
             endings.get(form.name, ()),
         )
         for form in bound

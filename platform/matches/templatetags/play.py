@@ -142,7 +142,7 @@ def offered(block: Facts) -> str:
         if fact.key == "message":
             message += f'<blockquote><p class="help">{escape(fact.label)}</p> {said(fact.value)}</blockquote>'
         else:
-            loss = " loss" * (fact.key == "your_gain" and fact.value < 0)
+            loss = " loss" * (fact.key == "your_gain" and isinstance(fact.value, int | float) and fact.value < 0)
             terms += f'<div class="fact-{escape(fact.key)}{loss}"><dt>{escape(fact.label)}</dt>'
             terms += f" <dd>{escape(fact.shown)}</dd></div> "
     return mark_safe(f"<dl>{terms}</dl>\n  {message}")
@@ -158,7 +158,7 @@ def choice(context: Context, name: str, value: str, label: str, note: str = "") 
     is_answer = bool(context.get("replaces")) and context["form"].fields[0].value == value
     notes = [
         f' <small class="note">{conditional_escape(note)}</small>' if note else "",
-        f" <small>{_('this ends the game')}</small>" if value in context.get("ends", ()) else "",
+        f" <small>{_('this ends the game')}</small>" if value in (context.get("ends") or ()) else "",
         f" <small>{_('your answer now')}</small>" if is_answer else "",
     ]
     pressed = ' aria-pressed="true"' if is_answer else ""
