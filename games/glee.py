@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from random import Random
 from typing import Annotated, Any, ClassVar, Generic, TypeVar
 
@@ -37,7 +37,7 @@ from games.interface import (
     View,
 )
 from games.words import gettext as _
-from games.words import gettext_noop, worded_property
+from games.words import gettext_noop, language, worded_property
 
 ALICE, BOB = "alice", "bob"
 TITLES = {ALICE: gettext_noop("Alice"), BOB: gettext_noop("Bob")}
@@ -219,15 +219,18 @@ class AlternatingOffers(AliceAndBob[C, S], Generic[C, S]):
     def round_of(self, state: Any) -> int:
         """Return the current round, from 1; when the game is over, the last one played."""
         rounds_played = len(state.proposals)
-        return max(rounds_played, 1) if state.on_table or self.turn(state) is None else rounds_played + 1
+        return max(rounds_played, 1) if state.on_table or self.is_over(state) else rounds_played + 1
+
+    def is_over(self, state: Any) -> bool:
+        answer = state.proposals[-1].answer if state.proposals else "reject"
+        return answer is not None and (answer != "reject" or len(state.proposals) >= self.last_round)
 
     def turn(self, state: Any) -> Turn | None:
         if offer := state.on_table:
             return Turn({other(offer.by): (self.answer_form,)})
-        rounds_played = len(state.proposals)
-        if state.accepted or state.walked_away_at or rounds_played >= self.last_round:
+        if self.is_over(state):
             return None
-        proposer = BOB if rounds_played % 2 else ALICE
+        proposer = BOB if len(state.proposals) % 2 else ALICE
         return Turn({proposer: (self.offer_forms[proposer],)})
 
     def apply(self, state: Any, moves: Mapping[Role, Any], chance: Chance) -> Any:
@@ -242,7 +245,7 @@ class AlternatingOffers(AliceAndBob[C, S], Generic[C, S]):
 
     def prospects(self, state: Any, role: Role) -> tuple[Prospect, ...]:
         """Return what the game earns without an agreement, or as it ended; and what the answers to a proposal would."""
-        earned, over = self.payoffs(state)[role], self.turn(state) is None
+        earned, over = self.payoffs(state)[role], self.is_over(state)
         so_far = self.prospect(
             _("For this game") if over else _("Without an agreement"), role, earned, unknown=_(ON_THE_LAST_PAGE)
         )
@@ -288,7 +291,7 @@ class AlternatingOffers(AliceAndBob[C, S], Generic[C, S]):
         return {**super().text_variables(role), **begins}
 
     def view(self, state: Any, role: Role) -> View:
-        screen, over = self.screen, self.turn(state) is None
+        screen, over = self.screen, self.is_over(state)
         blocks: list[Block] = [screen.status(self, state, role)]
         answered = [proposal for proposal in state.proposals[-2:] if proposal.answer is not None]
         if answered and answered[-1].by == role and not over:
@@ -306,7 +309,7 @@ class AlternatingOffers(AliceAndBob[C, S], Generic[C, S]):
         ((mover, _move),) = moves.items()
         if after.on_table:
             return () if mover == role else (self.screen.offer(self, after.on_table, len(after.proposals), role),)
-        over = self.turn(after) is None
+        over = self.is_over(after)
         next_block = (self.screen.result if over else self.screen.situation)(self, after, role)
         if mover == role:
             return (next_block,)
@@ -317,21 +320,6 @@ class AlternatingOffers(AliceAndBob[C, S], Generic[C, S]):
 
     def _history(self, state: Any, role: Role) -> Table:
         """Return the finished rounds, and the role's own offer if it awaits an answer."""
-        answers = {"accept": _("accepted"), "reject": _("rejected"), "walk_away": _("walked away"), None: _("waiting")}
-
-        titles = {seat: self.role_title(seat) for seat in self.roles()}
-        proposers = {**titles, role: _("You")}
-
-        def row(number: int, proposal: Any) -> tuple[Cell, ...]:
-            cells = (
-                number,
-                proposers[proposal.by],
-                *self.screen.cells(self, proposal, number, role),
-                answers[proposal.answer],
-            )
-            message = Said(titles[proposal.by], proposal.message) if proposal.message else None
-            return (*cells, message) if self.messages_allowed else cells
-
         proposals = [proposal for proposal in state.proposals if proposal.answer is not None or proposal.by == role]
         columns = (
             _("Round"),
@@ -339,8 +327,31 @@ class AlternatingOffers(AliceAndBob[C, S], Generic[C, S]):
             _("Answer"),
             *([_("Message")] if self.messages_allowed else []),
         )
-        rows = tuple(row(number, proposal) for number, proposal in enumerate(proposals, start=1))
+        read_in = language()
+        rows = tuple(_row(self, proposal, number, role, read_in) for number, proposal in enumerate(proposals, start=1))
         return Table("history", _(self.screen.history_title), columns, rows)
+
+
+ANSWERS = {
+    "accept": gettext_noop("accepted"),
+    "reject": gettext_noop("rejected"),
+    "walk_away": gettext_noop("walked away"),
+    None: gettext_noop("waiting"),
+}
+
+
+@lru_cache(maxsize=8192)
+def _row(game: AlternatingOffers[Any, Any], proposal: Any, number: int, role: Role, _language: str) -> tuple[Cell, ...]:
+    """Return a round as a row of the history, which is shown again after every later move."""
+    proposer = game.role_title(proposal.by)
+    cells = (
+        number,
+        _("You") if proposal.by == role else proposer,
+        *game.screen.cells(game, proposal, number, role),
+        _(ANSWERS[proposal.answer]),
+    )
+    message = Said(proposer, proposal.message) if proposal.message else None
+    return (*cells, message) if game.messages_allowed else cells
 
 
 # ---- the question after the game ---------------------------------------------------------------

@@ -164,6 +164,7 @@ def in_amounts(amount: float, amounts: Amounts) -> str:
     return points(amount) if amounts == "points" else money(amount)
 
 
+@cached_by_language
 def percent(share: float) -> str:
     """Return a share of one as a percentage without needless digits: 0.05 → "5%", 0.125 → "12.5%"."""
     return gettext("{number}%").format(number=localized(f"{round(100 * share, 2):g}"))

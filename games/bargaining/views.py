@@ -69,7 +69,7 @@ def _situation(game: Bargaining, state: Rounds, role: Role) -> Facts:
         ),
         Fact("loss", _("Loss of value for you per round"), 1 - game.delta(role), percent(1 - game.delta(role))),
     ]
-    if game.config.complete_information and game.turn(state) is not None:
+    if game.config.complete_information and not game.is_over(state):
         label = _("Loss of value for {name} per round").format(name=game.role_title(other(role)))
         loss = 1 - game.delta(other(role))
         facts.append(Fact("other_loss", label, loss, percent(loss)))

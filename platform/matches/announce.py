@@ -93,7 +93,7 @@ def _send_frames(
     The page that moved is given its frame here, without a message. If it is open twice, in two processes, the other
     one asks for it, as after a lost message.
     """
-    frames = screens.frames(match, play, roles)
+    frames = screens.frames(match, play, roles, clock=clock)
     if sender is not None:
         sender.frame = frames.pop(sender.seat.role, None)
     if frames:

@@ -1,6 +1,6 @@
 """The bonus in real money for a game's outcomes, as shown during play.
 
-A match stores its rule (`plans.pay`) as plain data in `texts["pay"]`, unless the study hides the bonus during play.
+A match stores its rule (`plans.pay`) in `texts["pay"]`, unless the study hides the bonus during play.
 """
 
 from __future__ import annotations
@@ -13,9 +13,8 @@ from django.utils.translation import gettext as _
 
 from games.interface import Game, Prospect, Role
 from games.play import Play
-from plans.pay import bonus_line, bonus_range, shown_bonus
-
-Rule = Mapping[str, Any]
+from games.words import cached_by_language
+from plans.pay import Rule, bonus_line, bonus_range, shown_bonus
 
 
 @dataclass(frozen=True)
@@ -35,21 +34,24 @@ class SoFar:
     why: str = ""
 
 
-def promises(play: Play, role: Role, rule: Rule | None) -> tuple[Promise, ...]:
-    """Return what the role's current choices would pay."""
-    if not rule or play.over:
-        return ()
-    return tuple(_promised(rule, (prospect for prospect in play.game.prospects(play.state, role) if prospect.key)))
+def shown(play: Play, role: Role, rule: Rule | None) -> tuple[SoFar | None, tuple[Promise, ...]]:
+    """Return what the role's game so far pays and what its current choices would.
 
-
-def so_far(play: Play, role: Role, rule: Rule | None) -> SoFar | None:
-    """Return what the role's game so far pays; None if nothing is shown, or if the match was abandoned."""
+    The first is None if nothing is shown, or if the match was abandoned.
+    """
     if not rule or play.abandoned:
-        return None
+        return None, ()
+    prospects = play.game.prospects(play.state, role)
+    so_far = _so_far(rule, tuple(prospect for prospect in prospects if not prospect.key))
+    choices = (prospect for prospect in prospects if prospect.key)
+    return so_far, () if play.over else tuple(_promised(rule, choices))
+
+
+@cached_by_language
+def _so_far(rule: Rule, standing: tuple[Prospect, ...]) -> SoFar:
     least, most = bonus_range(rule)
     if least == most:
         return SoFar((Promise(_("Whatever you decide"), most),))
-    standing = [prospect for prospect in play.game.prospects(play.state, role) if not prospect.key]
     if amounts := tuple(_promised(rule, standing)):
         nothing = _("none")
         return SoFar(tuple(replace(each, amount=nothing) if each.amount == least else each for each in amounts))

@@ -17,6 +17,7 @@ from django.utils.translation import gettext_lazy, ngettext
 from games.interface import Game, Role
 from games.play import Play
 from games.registry import CONVERSATION
+from games.words import cached_by_language
 from matches.absences import Absence, is_away
 
 if TYPE_CHECKING:  # its models load only with the apps, which `show` needs not
@@ -177,7 +178,7 @@ class Disclosure:
             away: for how many seconds the game still waits for those who have lost the connection, by role.
             asking: the same of those whose question to the researchers has paused their clock.
         """
-        if self.told == Discloses.NONE:
+        if self.told == Discloses.NONE or not (away or asking):
             return ()
         return (
             *self._waited_for(
@@ -211,6 +212,7 @@ def shows_names(told: str, *, programs: int) -> bool:
     return told == Discloses.SEATS or (told != Discloses.NONE and not programs)
 
 
+@cached_by_language
 def numbers_sentence(people: int, programs: int, *, talk: bool = False) -> str:
     """Return whom a participant plays with, or talks with in a chat without a game, as numbers."""
     people_text = ngettext("another person", "{n} other people", people).format(n=people)

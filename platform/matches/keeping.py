@@ -60,10 +60,7 @@ class _Part:
         return bool(self._reads.read(_Read(self._name, key)))
 
     def __getitem__(self, key: str) -> Any:
-        value = self.get(key, _MISSING)
-        if value is _MISSING:
-            raise KeyError(key)
-        return value
+        return self.get(key, None)
 
     def get(self, key: str, otherwise: Any) -> Any:
         value = self._reads.read(_Read(self._name, key))
@@ -107,7 +104,9 @@ def render_kept(name: str, context: Context) -> str:
     if known is not None and known.html is not None:
         return known.html
     reads = _Reads(context)
-    html = mark_safe(context.template.engine.get_template(name).render(context.new(reads)))  # type: ignore[union-attr,arg-type]
+    scope = context.new(reads)  # type: ignore[arg-type]
+    with scope.push():  # for what the template itself sets
+        html = mark_safe(context.template.engine.get_template(name).render(scope))  # type: ignore[union-attr]
     if _number >= MAX_KEPT:
         _number = 0
         _kept.clear()

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import json
 import uuid
 from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime, timedelta
@@ -191,15 +192,15 @@ class Match(models.Model):
         """Return the game with this match's configuration."""
         return _GAMES.get(self.uid, lambda: _read_game(self.uid))
 
-    def pay_rule(self) -> dict[str, Any] | None:
-        """The pay rule that pages show, as plain data; None if nobody is paid or the study hides the bonus."""
+    def pay_rule(self) -> str | None:
+        """The pay rule that pages show, as `plans.pay.Rule`; None if nobody is paid or the study hides the bonus."""
         return self._shown_pay()[0]
 
     def pay_note(self) -> str:
         """How the bonus follows from several matches, as a sentence shown with it; empty for one."""
         return self._shown_pay()[1]
 
-    def _shown_pay(self) -> tuple[dict[str, Any] | None, str]:
+    def _shown_pay(self) -> tuple[str | None, str]:
         return _PAY.get(self.uid, lambda: _read_pay(self.uid))
 
     def template_for(self, agent: Agent) -> str | None:
@@ -305,7 +306,7 @@ class _Cache(Generic[T]):
 
 
 _GAMES: _Cache[interface.Game[Any, Any]] = _Cache()
-_PAY: _Cache[tuple[dict[str, Any] | None, str]] = _Cache()
+_PAY: _Cache[tuple[str | None, str]] = _Cache()
 _LINE_UPS: _Cache[LineUp] = _Cache()
 _CHATS: _Cache[Chat] = _Cache()
 
@@ -322,12 +323,13 @@ def _read_game(match_uid: uuid.UUID) -> interface.Game[Any, Any]:
     return play.configure(registry.get(game), config, amounts=texts.get("amounts", "dollars"))
 
 
-def _read_pay(match_uid: uuid.UUID) -> tuple[dict[str, Any] | None, str]:
+def _read_pay(match_uid: uuid.UUID) -> tuple[str | None, str]:
     return _pay_in(Match.objects.values_list("texts", flat=True).get(uid=match_uid))
 
 
-def _pay_in(texts: Mapping[str, Any]) -> tuple[dict[str, Any] | None, str]:
-    return texts.get("pay"), texts.get("pay_note", "")
+def _pay_in(texts: Mapping[str, Any]) -> tuple[str | None, str]:
+    rule = texts.get("pay")
+    return json.dumps(rule) if rule else None, texts.get("pay_note", "")
 
 
 def line_up_of(match_uid: uuid.UUID) -> LineUp:

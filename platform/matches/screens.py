@@ -6,24 +6,26 @@ import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any
 
-from django.template.loader import get_template, select_template
+from django.template import Context, Engine, Template
 from django.utils import timezone
 from django.utils.safestring import mark_safe
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext, override
 from pydantic import ValidationError
 
-from games.interface import OBSERVER, Form, MoveData, Role, Text, View
+from games.interface import OBSERVER, Block, Form, MoveData, Role, Text, View
 from games.play import Play, form_for
 from games.practice import PRACTICE_OVER
 from matches import bonus, forms
 from matches.absences import Absence, is_away, must_say_so
 from matches.disclosing import Disclosure
 from matches.picturing import picture, seat_class, seat_names
-from matches.templatetags.play import STATUS
+from matches.templatetags.play import STATUS, seat_strip
 from matches.turns import OpenTurn
+from plans.pay import Rule
 
 if TYPE_CHECKING:  # models load only with the apps, which `show` needs not
     from matches.models import Match
@@ -136,6 +138,13 @@ def view_for(play: Play, role: Role) -> View:
     return tuple(status if is_status else block for is_status, block in zip(are_status, blocks, strict=True))
 
 
+class _Blocks(dict[str, Block]):
+    """A view's blocks by key; one that is left out is None, since templates look for a missing key in many ways."""
+
+    def __missing__(self, key: str) -> None:
+        return None
+
+
 def answered_text() -> str:
     return _("You have answered.")
 
@@ -148,7 +157,7 @@ def marks_message(match: Match, play: Play, *, after: int) -> dict[str, Any]:
     each participant who the others are.
     """
     with override(match.language):
-        shared = SharedContent.of(play, match.disclosure())
+        shared = SharedContent(play, match.disclosure())
         others = {role: shared.disclosure.others(role) for role in play.game.roles()}
     return {
         "after": after,
@@ -171,25 +180,27 @@ class SharedContent:
     """What the screens of all roles share at one moment, computed once.
 
     Attributes:
-        seats: who has answered.
-        awaited: the text that tells those who have answered whom they are waiting for.
         waits_for: the agents whose answers are awaited, as far as pages may show them.
     """
 
+    play: Play
     disclosure: Disclosure
-    seats: tuple[SeatMark, ...]
-    awaited: str
     waits_for: tuple[AwaitedAgent, ...] = ()
-
-    @classmethod
-    def of(cls, play: Play, disclosure: Disclosure, *, waits_for: tuple[AwaitedAgent, ...] = ()) -> SharedContent:
-        return cls(disclosure, seat_marks(play, disclosure), disclosure.awaited(play), waits_for)
 
     @classmethod
     def in_match(cls, match: Match, play: Play) -> SharedContent:
         disclosure = match.disclosure()
-        waits_for = awaited_agents(match, play) if _shown_agent_turns(match, disclosure) else ()
-        return cls.of(play, disclosure, waits_for=waits_for)
+        return cls(play, disclosure, awaited_agents(match, play) if _shown_agent_turns(match, disclosure) else ())
+
+    @cached_property
+    def seats(self) -> tuple[SeatMark, ...]:
+        """Who has answered."""
+        return seat_marks(self.play, self.disclosure)
+
+    @cached_property
+    def awaited(self) -> str:
+        """The text that tells those who have answered whom they are waiting for."""
+        return self.disclosure.awaited(self.play)
 
 
 def render_screen(
@@ -199,7 +210,7 @@ def render_screen(
     posted: Mapping[str, str] | None = None,
     errors: Mapping[str, str] | None = None,
     absences: Mapping[Role, Mapping[str, Any]] | None = None,
-    pay: Mapping[str, Any] | None = None,
+    pay: Rule | None = None,
     pay_note: str = "",
     shared: SharedContent | None = None,
     lost: Mapping[Role, int] | None = None,
@@ -218,38 +229,42 @@ def render_screen(
         begun: whether anyone may move yet; not during a chat before play.
     """
     waiting = play.waiting_for()
-    shared = shared or SharedContent.of(play, Disclosure(play.game))
+    shared = shared or SharedContent(play, Disclosure(play.game))
     waits_for = tuple(agent for agent in shared.waits_for if agent.role != role and begun)
     blocks = view_for(play, role)
     absence = (absences or {}).get(role, {})
     visible_forms = () if play.abandoned or "agent" in absence or not begun else forms.shown_forms(play, role)
     open_forms = [forms.bind(form, posted, errors) for form in visible_forms]
-    awaited = shared.awaited
+    others_answer_too = open_forms and play.turn and len(play.turn.forms) > 1 and play.turn.closes == "all"
+    awaited = ""
     if not begun:
         awaited = _("You can talk now. The game begins after that.")
-    elif len(waiting) == 1 and [agent.role for agent in waits_for] == list(waiting):
-        awaited = ""
-    context = {
-        "play": play,
+    elif (others_answer_too or not open_forms) and (len(waiting) > 1 or not waits_for):
+        awaited = shared.awaited
+    so_far, promises = bonus.shown(play, role, pay)
+    context: dict[str, Any] = {
         "role": role,
         "blocks": blocks,
-        "view": {block.key: block for block in blocks},
+        "view": _Blocks((block.key, block) for block in blocks),
         "forms": open_forms,
+        "alone": len(open_forms) == 1,
         "errors": errors or {},
         "answering": play.opened.get(role) if open_forms else None,
         "answered_text": answered_text(),
         "over": play.over,
+        "stopped": bool(play.abandoned),
         "waits_for": waits_for,
-        "seats": shared.seats,
+        "strip": seat_strip(shared.seats, role) if shared.seats and not play.over else "",
         "others": shared.disclosure.others(role),
         "absent": shared.disclosure.absent(lost or {}, asking or {}),
         "awaited": awaited,
-        "others_answer_too": play.turn is not None and len(play.turn.forms) > 1 and play.turn.closes == "all",
+        "others_answer_too": bool(others_answer_too),
+        "can_change": play.game.answers_can_change,
         "must_say_so": must_say_so(absence),
         "meanwhile": meanwhile_text(absence, is_asked=bool(open_forms)),
-        "bonus": bonus.so_far(play, role, pay),
+        "bonus": so_far,
         "bonus_note": pay_note,
-        "promises": bonus.promises(play, role, pay),
+        "promises": promises,
         "bonus_line": bonus.line(play.game, role, pay) if open_forms else None,
         "points": play.game.amounts == "points",
         "game": play.game.key,
@@ -261,10 +276,8 @@ def render_screen(
     key = play.game.key
     # A game's own layout expects the data of a period, which the page between practice and the game leaves out.
     own = [] if PRACTICE_OVER in context["view"] else [key]
-    context["inside"] = select_template([*(f"{key}/screen.html" for key in own), "play/blocks.html"]).template.name
-    after = select_template([*(f"{key}/after.html" for key in own), "play/nothing.html"])
-    context["past"] = mark_safe(after.render(context).strip())
-    context["keeps_past"] = after.template.name != "play/nothing.html"
+    context["inside"] = template(*(f"{key}/screen.html" for key in own), "play/blocks.html")
+    after = template(*(f"{key}/after.html" for key in own), "play/nothing.html")
     context["form_templates"] = _with_templates(play, role, open_forms)
     changes = None if "agent" in absence else play.changeable(role)
     if changes is not None:
@@ -272,7 +285,28 @@ def render_screen(
         changed_forms = [forms.bind(form, posted, errors) for form in _beginning_with(again, role, play.sealed[role])]
         context["changes"], context["answered"] = changes, play.opened[role]
         context["changed_forms"] = _with_templates(again, role, changed_forms)
-    return get_template("play/screen.html").render(context)
+    readable = Context(context)
+    past = after.render(readable).strip()
+    if past or (after.name != "play/nothing.html" and not play.over):
+        readable["past"] = _pane_of(past)
+    return template("play/screen.html").render(readable)
+
+
+def _pane_of(past: str) -> str:
+    """Return the pane with what happened so far."""
+    shown = past or f'<p class="help nothing">{_("Nothing yet. What happens will be shown here.")}</p>'
+    attributes = f'class="pane-past" id="pane-past" aria-label="{_("So far")}" tabindex="0"'
+    return mark_safe(f"<section {attributes}>{shown}</section>")
+
+
+def template(*names: str) -> Template:
+    """Return the first of these templates that there is."""
+    return _found(Engine.get_default(), names)
+
+
+@cache
+def _found(engine: Engine, names: tuple[str, ...]) -> Template:
+    return engine.select_template(list(names))
 
 
 def _with_templates(play: Play, role: Role, bound: Sequence[forms.BoundForm]) -> list[tuple[forms.BoundForm, str, Any]]:
@@ -281,9 +315,7 @@ def _with_templates(play: Play, role: Role, bound: Sequence[forms.BoundForm]) ->
     return [
         (
             form,
-            select_template(
-                [f"{key}/form_{form.name}.html", f"play/form_{form.name}.html", "play/form.html"]
-            ).template.name,
+            str(template(f"{key}/form_{form.name}.html", f"play/form_{form.name}.html", "play/form.html").name),
             endings.get(form.name, ()),
         )
         for form in bound
@@ -299,6 +331,8 @@ def _beginning_with(play: Play, role: Role, answer: MoveData) -> list[Form]:
 
 def meanwhile_text(absence: Absence, *, is_asked: bool) -> str:
     """Return what a participant who was away is told about the moves made for them; empty if there were none."""
+    if not absence:
+        return ""
     if is_away(absence) and "agent" not in absence:
         return _("You missed two turns, so we are answering for you until you return.")
     made = absence.get("made", 0)
@@ -329,7 +363,7 @@ def render_watched(play: Play, *, absences: Mapping[Role, Mapping[str, Any]] | N
     key = play.game.key
     context = {
         "blocks": blocks,
-        "view": {block.key: block for block in blocks},
+        "view": _Blocks((block.key, block) for block in blocks),
         "role": OBSERVER,
         "over": play.over,
         "stopped": play.abandoned,
@@ -337,9 +371,9 @@ def render_watched(play: Play, *, absences: Mapping[Role, Mapping[str, Any]] | N
         "game": key,
         "names": seat_names(play.game, OBSERVER),
         **_result_picture(play, OBSERVER),
-        "inside": select_template([f"{key}/watch.html", "play/blocks.html"]).template.name,
+        "inside": template(f"{key}/watch.html", "play/blocks.html"),
     }
-    return get_template("play/watched.html").render(context)
+    return template("play/watched.html").render(Context(context))
 
 
 def _result_picture(play: Play, role: Role) -> dict[str, Any]:
@@ -347,8 +381,8 @@ def _result_picture(play: Play, role: Role) -> dict[str, Any]:
     bars = play.game.result_bars(play.state, role) if play.finished else None
     if bars is None:
         return {}
-    template = select_template([f"{play.game.key}/bars.html", "play/bars.html"])
-    return {"picture": picture(play.game, bars, role), "picture_template": template}
+    drawing = template(f"{play.game.key}/bars.html", "play/bars.html")
+    return {"picture": picture(play.game, bars, role), "picture_template": drawing}
 
 
 @dataclass(frozen=True)
@@ -376,11 +410,20 @@ class _Endings:
         return self.play.game.ends(self.play.state, self.role, move)
 
 
-def frames(match: Match, play: Play, roles: Collection[Role]) -> dict[Role, dict[str, Any]]:
-    """Return the `frame` of each of these roles in the current play."""
+def frames(match: Match, play: Play, roles: Collection[Role], *, clock: bool = False) -> dict[Role, dict[str, Any]]:
+    """Return the `frame` of each of these roles in the current play.
+
+    After a move, a page shows only after a moment that its role waits, and asks for that frame if it still does then.
+    So such a frame tells no more than this, unless only the `clock` has changed.
+    """
+    now = timezone.now()
+    asked = {role for role in roles if match.asked_turn(role) is not None} if match.has_begun(now) else set()
+    waits = {"type": "screen", "last": play.last, "answering": None, "over": False}
     with override(match.language):
         shared = SharedContent.in_match(match, play)
-        return {role: _frame(match, play, role, shared) for role in roles}
+        return {
+            role: _frame(match, play, role, shared) if clock or play.over or role in asked else waits for role in roles
+        }
 
 
 def frame(

@@ -16,7 +16,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, field_validator
 from pydantic_core import PydanticCustomError
 
-from games.words import localized
+from games.words import cached_by_language, localized
 
 CENT = Decimal("0.01")
 Amount = Annotated[Decimal, Field(ge=0, allow_inf_nan=False, decimal_places=2)]
@@ -236,15 +236,19 @@ def in_currency(amount: Decimal, currency: str) -> str:
     return f"{sign}{symbol}{digits}" if symbol else f"{sign}{digits} {currency}"
 
 
+Rule = str
+"""A pay rule as JSON text: pages, which need it again and again, keep by it what follows from it."""
+
+
 @lru_cache(maxsize=512)
-def _read(rule: str) -> PayRule:
-    """Return a stored rule; a page needs it several times."""
+def _read(rule: Rule) -> PayRule:
     return PayRule.model_validate(json.loads(rule))
 
 
-def shown_bonus(rule: Mapping[str, Any], payoff: float | None, share: float | None) -> str | None:
+@cached_by_language
+def shown_bonus(rule: Rule, payoff: float | None, share: float | None) -> str | None:
     """Return the formatted bonus of a result; None if the rule lacks an input or does not use the result."""
-    pay = _read(json.dumps(rule))
+    pay = _read(rule)
     required_input = {"share": share, "linear": payoff}.get(pay.rule)
     if required_input is None:
         return None
@@ -261,21 +265,23 @@ def highest_bonus(rule: PayRule) -> Decimal:
     return min(unlimited[rule.rule], rule.cap)
 
 
-def bonus_range(rule: Mapping[str, Any]) -> tuple[str, str]:
+@cached_by_language
+def bonus_range(rule: Rule) -> tuple[str, str]:
     """Return the smallest and the largest bonus that a rule can give, formatted; equal if the result has no effect."""
-    pay = _read(json.dumps(rule))
+    pay = _read(rule)
     most = highest_bonus(pay)
     least = most if pay.rule == "fixed" else Decimal(0)
     return in_currency(least, pay.currency), in_currency(most, pay.currency)
 
 
-def bonus_line(rule: Mapping[str, Any], points: tuple[tuple[float, float], ...]) -> dict[str, Any] | None:
+@cached_by_language
+def bonus_line(rule: Rule, points: tuple[tuple[float, float], ...]) -> dict[str, Any] | None:
     """Return the bonus as a linear function of the payoff, clipped at both ends, for a page's script.
 
     Args:
         points: two results (payoff, share) between which the share is linear.
     """
-    pay = _read(json.dumps(rule))
+    pay = _read(rule)
     (x0, g0), (x1, g1) = points
     if pay.rule == "fixed" or x0 == x1:
         return None

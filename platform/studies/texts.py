@@ -88,17 +88,17 @@ def as_markdown(table: list[list[str]], head: tuple[str, str]) -> str:
 
 def worked_examples(rule: PayRule, game: Game[Any, Any], role: Role) -> str:
     """Return worked examples of the bonus, computed by the pay rule; empty if the rule has none."""
-    rule_data = rule.model_dump(mode="json")
+    stored = rule.model_dump_json()
     if rule.rule == "fixed":
         return ""
     phrases = []
     for example in game.pay_examples(role):
-        amount = shown_bonus(rule_data, example.payoff, example.share)
+        amount = shown_bonus(stored, example.payoff, example.share)
         if amount is not None:
             phrases.append(_("{when}, your bonus is {amount}").format(when=example.words, amount=amount))
     if not phrases and rule.rule == "linear" and not game.pays_alike():
         earned = Decimal(10) ** max(0, -rule.rate.adjusted()) if rule.rate else Decimal(100)
-        amount = shown_bonus(rule_data, float(earned), None)
+        amount = shown_bonus(stored, float(earned), None)
         phrases = [
             _("if you earn {earned}, your bonus is {amount}").format(earned=game.money(float(earned)), amount=amount)
         ]

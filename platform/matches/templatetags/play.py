@@ -7,14 +7,16 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
+from html import escape
 from typing import Any
 
 from django import template
 from django.template import Context
 from django.template.loader import get_template, select_template
-from django.utils.html import format_html, format_html_join
+from django.utils.html import conditional_escape
 from django.utils.safestring import mark_safe
 from django.utils.translation import get_language
+from django.utils.translation import gettext as _
 
 from games.interface import Attempt, Chart, Facts, Said, Table, Talk, Text
 from games.periods import as_number
@@ -34,22 +36,31 @@ def kind(block: Any) -> str:
     return type(block).__name__.lower()
 
 
-class _CacheKey(str):
-    """A cache key for rendered values, their repr: 1, 1.0 and True are equal but look different."""
-
-    value: Any
-
-    @classmethod
-    def of(cls, value: Any) -> _CacheKey:
-        key = cls(repr(value))
-        key.value = value
-        return key
-
-
 @register.simple_tag(takes_context=True)
 def kept(context: Context, template_name: str) -> str:
     """Include a template that is rendered once for all that it reads, in whatever match."""
     return render_kept(template_name, context)
+
+
+@register.simple_tag(takes_context=True)
+def moves(context: Context, forms: Sequence[tuple[Any, str, Any]], **numbers: int) -> str:
+    """Show forms of moves, each with its template and the choices in it that end the game.
+
+    Their fields are kept apart from what is around them, which names the question.
+
+    Args:
+        numbers: the question `answering` and the answer `replaces`, if the forms change a sealed answer.
+    """
+    shown = []
+    for form, template_name, ends in forms:
+        with context.push(form=form, ends=ends, form_fields=_FIELDS, **numbers):
+            around = render_kept("play/move.html", context)
+            shown.append(around.replace(_FIELDS, render_kept(template_name, context)))
+    return mark_safe(("" if numbers else "\n\n").join(shown))
+
+
+_FIELDS = mark_safe("<fields>")
+"""Stands for the fields of a form in what is around them; people's words have no such brackets."""
 
 
 @register.simple_tag
@@ -75,20 +86,84 @@ def _must_be(kind: type[Any], block: Any) -> None:
 def text(context: Context, block: Text) -> str:
     """Show a sentence; below that of a match's end, the picture of its result."""
     _must_be(Text, block)
-    words = _rendered("play/text.html", _CacheKey.of(block), (), get_language())
-    picture = context.get("picture") if block.key == STATUS else None
-    return words if picture is None else mark_safe(words + context["picture_template"].render({"picture": picture}))
+    is_news, is_status = " news" * (block.key == "news"), " data-status" * (block.key == STATUS)
+    words = f'<p class="status {block.tone}{is_news}" data-announce{is_status}>{escape(named(block.body))}</p>\n'
+    picture = context.get("picture") if is_status else None
+    if picture is not None:
+        words += context["picture_template"].render(Context({"picture": picture}))
+    return mark_safe(words)
 
 
 @register.simple_tag(takes_context=True)
 def facts(context: Context, block: Facts) -> str:
-    return _rendered("play/facts.html", _CacheKey.of(block), _names(context), get_language())
+    _must_be(Facts, block)
+    return _facts(repr(block), block, _names(context), get_language())
+
+
+@lru_cache(maxsize=2048)
+def _facts(_written: str, block: Facts, names: SeatNames, _language: str) -> str:
+    """Return facts as HTML; cached, since players of a study see the same blocks again and again.
+
+    Its key has their repr: 1, 1.0 and True are equal but look different.
+    """
+    items = [
+        f'<div class="fact-{escape(fact.key)}"><dt>{marked(fact.label, names)}</dt>'
+        f"<dd>{marked(fact.shown, names) if fact.shown else said(fact.value)}</dd></div>"
+        for fact in block.facts
+    ]
+    key = escape(block.key)
+    head = f'<section class="card facts facts-{key}" data-block="{key}"><h2>{escape(block.title)}</h2>'
+    return mark_safe(f"{head}\n<dl>{''.join(items)}</dl></section>\n")
 
 
 @register.simple_tag(takes_context=True)
 def facts_line(context: Context, block: Facts) -> str:
     """Show facts in one line above everything else."""
-    return _rendered("play/facts_line.html", _CacheKey.of(block), _names(context), get_language())
+    _must_be(Facts, block)
+    return _facts_line(repr(block), block, _names(context), get_language())
+
+
+@lru_cache(maxsize=2048)
+def _facts_line(_written: str, block: Facts, names: SeatNames, _language: str) -> str:
+    items = [
+        f'<li class="fact-{escape(fact.key)}"><span>{escape(fact.label)}</span>'
+        f" <strong>{marked(fact.shown, names)}</strong></li>"
+        for fact in block.facts
+    ]
+    head = f'<ul class="facts-line" data-block="{escape(block.key)}" aria-label="{escape(block.title)}">'
+    return mark_safe(f"{head}{''.join(items)}</ul>\n")
+
+
+@register.simple_tag
+def offered(block: Facts) -> str:
+    """Show what the player is offered: a loss is marked, and a message is quoted."""
+    terms, message = "", ""
+    for fact in block.facts:
+        if fact.key == "message":
+            message += f'<blockquote><p class="help">{escape(fact.label)}</p> {said(fact.value)}</blockquote>'
+        else:
+            loss = " loss" * (fact.key == "your_gain" and isinstance(fact.value, int | float) and fact.value < 0)
+            terms += f'<div class="fact-{escape(fact.key)}{loss}"><dt>{escape(fact.label)}</dt>'
+            terms += f" <dd>{escape(fact.shown)}</dd></div> "
+    return mark_safe(f"<dl>{terms}</dl>\n  {message}")
+
+
+@register.simple_tag(takes_context=True)
+def choice(context: Context, name: str, value: str, label: str, note: str = "") -> str:
+    """Show one answer of a form as a button; if it replaces an answer, which of them the player has given.
+
+    Args:
+        note: what follows from the answer.
+    """
+    is_answer = bool(context.get("replaces")) and context["form"].fields[0].value == value
+    notes = [
+        f' <small class="note">{conditional_escape(note)}</small>' if note else "",
+        f" <small>{_('this ends the game')}</small>" if value in (context.get("ends") or ()) else "",
+        f" <small>{_('your answer now')}</small>" if is_answer else "",
+    ]
+    pressed = ' aria-pressed="true"' if is_answer else ""
+    button = f'<button type="submit" name="{escape(name)}" value="{escape(value)}" class="choice"{pressed}>'
+    return mark_safe(f"{button}{conditional_escape(label)}{''.join(notes)}</button>\n")
 
 
 @register.simple_tag(takes_context=True)
@@ -103,8 +178,9 @@ def table(context: Context, block: Table) -> str:
     names = _names(context)
     ordered_rows = reversed(block.rows) if block.newest_first else block.rows
     labels = ("",) * len(block.columns) if block.sortable else block.columns
-    rows = [_row(labels, _CacheKey.of(cells), names) for cells in ordered_rows]
-    before, after = _around_rows(replace(block, rows=()), len(rows), names, get_language())
+    rows = [_row(labels, repr(cells), cells, names) for cells in ordered_rows]
+    rest = Table(block.key, block.title, block.columns, (), block.sortable, folds=block.folds)
+    before, after = _around_rows(rest, len(rows), names, get_language())
     return mark_safe("".join((before, *rows, after)))
 
 
@@ -119,42 +195,44 @@ def _around_rows(block: Table, number: int, names: SeatNames, language: str) -> 
 @register.simple_tag(takes_context=True)
 def chart(context: Context, block: Chart) -> str:
     """Show a line chart as SVG, with the same numbers in a table for screen readers."""
-    return _rendered("play/chart.html", _CacheKey.of(block), _names(context), get_language())
+    return _chart(repr(block), block, _names(context), get_language())
+
+
+@lru_cache(maxsize=2048)
+def _chart(_written: str, block: Chart, names: SeatNames, _language: str) -> str:
+    return get_template("play/chart.html").render({"block": block, "names": names, "drawing": draw(block, names)})
 
 
 def _names(context: Context) -> SeatNames:
     return tuple(context.get("names") or ())
 
 
-@lru_cache(maxsize=2048)
-def _rendered(template_name: str, block: _CacheKey, names: SeatNames, language: str) -> str:
-    """Return a block as HTML. Cached, since players of a study see the same blocks again and again."""
-    context = {"block": block.value, "names": names}
-    if isinstance(block.value, Chart):
-        context["drawing"] = draw(block.value, names)
-    return get_template(template_name).render(context)
-
-
 @lru_cache(maxsize=8192)
-def _row(labels: tuple[str, ...], cells_key: _CacheKey, names: SeatNames) -> str:
+def _row(labels: tuple[str, ...], _written: str, cells: tuple[Any, ...], names: SeatNames) -> str:
     """Return a table row, cached because rows of earlier rounds recur in every later frame.
 
     Each cell carries its column's name, if there is one: for narrow screens, where cells are stacked.
     """
-    cells = [
-        (format_html(' data-label="{}"', label) if label else "", mark_safe(_css_class(cell)), marked(cell, names))
-        for label, cell in zip(labels, cells_key.value, strict=True)
+    shown = [
+        f"<td{_label(label)}{_css_class(cell)}>{marked(cell, names)}</td>"
+        for label, cell in zip(labels, cells, strict=True)
     ]
-    return format_html("<tr>{}</tr>", format_html_join("", "<td{}{}>{}</td>", cells))
+    return mark_safe(f"<tr>{''.join(shown)}</tr>")
+
+
+@lru_cache(maxsize=512)
+def _label(column: str) -> str:
+    return f' data-label="{escape(column)}"' if column else ""
 
 
 @register.filter
 def marked(cell: Any, names: SeatNames) -> str:
     """Return a cell; one that names a seat begins with the seat's mark."""
-    style = dict(names).get(cell) if isinstance(cell, str) else None
-    if isinstance(cell, str):
-        cell = named(cell)
-    return said(cell) if style is None else format_html('<i class="mark {}" aria-hidden="true"></i> {}', style, cell)
+    if not isinstance(cell, str):
+        return said(cell)
+    style = dict(names).get(cell)
+    mark = "" if style is None else f'<i class="mark {style}" aria-hidden="true"></i> '
+    return mark_safe(mark + escape(named(cell)))
 
 
 LONG_NUMBER = re.compile(r"-?[0-9][0-9.e+-]{9,}")
@@ -172,8 +250,8 @@ def _css_class(cell: Any) -> str:
 def said(cell: Any) -> str:
     """Return a cell; a player's own text is marked as such, and everything is escaped."""
     if isinstance(cell, Said):
-        return format_html('<q class="said">{}</q>', cell.words)
-    return "" if cell is None else format_html("{}", cell)
+        return mark_safe(f'<q class="said">{escape(cell.words)}</q>')
+    return "" if cell is None else mark_safe(escape(str(cell)))
 
 
 @register.filter
@@ -202,7 +280,10 @@ _OF_GAMES = {"Offer", "Product"}
 @register.filter
 def named(text: Any) -> str:
     """Return text with names as people write them: "Offer_1" → "Offer 1", in German "Angebot 1"."""
-    return _NAME.sub(lambda name: f"{gettext(name[1]) if name[1] in _OF_GAMES else name[1]} {name[2]}", str(text))
+    words = str(text)
+    if "_" not in words:
+        return words
+    return _NAME.sub(lambda name: f"{gettext(name[1]) if name[1] in _OF_GAMES else name[1]} {name[2]}", words)
 
 
 @register.filter

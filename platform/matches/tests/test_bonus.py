@@ -14,10 +14,10 @@ from matches import bonus
 from matches.screens import render_screen
 from plans.pay import PayRule, shown_bonus
 
-RULES = [
-    PayRule(rule=rule, announced_average=Decimal("3.10"), rate=Decimal("0.01"), cap=Decimal(5)).model_dump(mode="json")
+RULES = {
+    rule: PayRule(rule=rule, announced_average=Decimal("3.10"), rate=Decimal("0.01"), cap=Decimal(5)).model_dump_json()
     for rule in ("share", "linear", "fixed")
-]
+}
 KNOWN_AT_THE_END = {"duopoly": {"linear", "fixed"}}
 """In which games the rule decides whether a page may show the bonus of the result."""
 
@@ -31,9 +31,9 @@ def moments(key: str) -> list[Play]:
 @pytest.mark.parametrize("key", OURS)
 def test_every_game_shows_the_bonus_so_far_or_says_what_it_depends_on(key):
     for play in moments(key):
-        for rule in RULES:
+        for rule in RULES.values():
             for role in play.game.roles():
-                shown = bonus.so_far(play, role, rule)
+                shown, _promises = bonus.shown(play, role, rule)
                 assert shown is not None and all(promise.words and promise.amount for promise in shown.amounts)
                 assert len(shown.amounts) == 2 or (shown.amounts[0].words != "At the end") or shown.why
                 html = render_screen(play, role, pay=rule)
@@ -44,12 +44,12 @@ def test_every_game_shows_the_bonus_so_far_or_says_what_it_depends_on(key):
 def test_a_result_shows_the_bonus_that_is_paid(key):
     play = moments(key)[-1]
     assert play.finished
-    for rule in RULES:
+    for name, rule in RULES.items():
         for role in play.game.roles():
             payoff, share = play.payoffs()[role], play.game.pay_share(play.state, role)
-            paid = "$3.10" if rule["rule"] == "fixed" else shown_bonus(rule, payoff, share)
-            (promise,) = bonus.so_far(play, role, rule).amounts
-            if rule["rule"] in KNOWN_AT_THE_END.get(key, {rule["rule"]}):
+            paid = "$3.10" if name == "fixed" else shown_bonus(rule, payoff, share)
+            (promise,) = bonus.shown(play, role, rule)[0].amounts
+            if name in KNOWN_AT_THE_END.get(key, {name}):
                 assert promise.amount == ("none" if paid == "$0.00" else paid)
 
 
@@ -57,10 +57,10 @@ def test_nothing_is_shown_without_a_rule_and_the_note_is_shown_with_it():
     play = moments("bargaining")[0]
     assert "bonus" not in render_screen(play, "alice").replace("data-bonus", "")
     assert "One of your games counts." in render_screen(
-        play, "alice", pay=RULES[0], pay_note="One of your games counts."
+        play, "alice", pay=RULES["share"], pay_note="One of your games counts."
     )
 
 
 def test_practice_counts_for_nothing():
     play = Case(registry.get("procurement"), registry.get("procurement").starting_config, 3).walk().opening
-    assert "practice does not count" in bonus.so_far(play, "agent", RULES[0]).why
+    assert "practice does not count" in bonus.shown(play, "agent", RULES["share"])[0].why

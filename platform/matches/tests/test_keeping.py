@@ -68,6 +68,11 @@ def test_values_that_differ_in_what_their_repr_leaves_out_are_different(shown):
     assert [shown(text, view={"t": block})[0] for block in (first, second, first)] == ["folded", "whole", "folded"]
 
 
+def test_it_may_set_variables(shown):
+    text = "{% translate 'Send' as word %}{{ word }} {{ a }}"
+    assert [shown(text, a=value) for value in (1, 1, 2)] == [("Send 1", 1), ("Send 1", 1), ("Send 2", 2)]
+
+
 def test_what_is_missing_is_not_none(shown):
     assert [shown("{{ a }}", **given)[0] for given in ({}, {"a": None}, {})] == ["", "None", ""]
 

@@ -119,6 +119,14 @@ def test_a_draft_has_a_place_if_a_model_may_write_text():
     assert "Bob is writing" in html
 
 
+def test_a_page_asks_for_the_screen_on_which_it_waits():
+    frame = frame_while_waiting()
+    match = Match.objects.get()
+    waits = screens.frames(match, match.play(), ["alice"])["alice"]
+    assert waits == {"type": "screen", "last": 2, "answering": None, "over": False}
+    assert screens.frames(match, match.play(), ["alice"], clock=True)["alice"]["html"] == frame["html"]
+
+
 @pytest.mark.parametrize("appears", ["at_once", "delayed"])
 def test_there_is_no_place_if_the_answer_appears_at_once(appears):
     frame_while_waiting(appears=appears)

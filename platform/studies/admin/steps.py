@@ -90,7 +90,7 @@ def screen_of(match: Match, role: Role, number: int, side: str) -> str:
         if role not in play.game.roles():
             raise NoScreen(_("This game has no such role."))
         waits_for = () if play.forms(role) else awaited_agents(match, play)
-        return render_screen(play, role, shared=SharedContent.of(play, match.disclosure(), waits_for=waits_for))
+        return render_screen(play, role, shared=SharedContent(play, match.disclosure(), waits_for=waits_for))
     except GameError as error:
         raise NoScreen(
             _("The current rules cannot replay this match up to this event: {reason}").format(reason=error)

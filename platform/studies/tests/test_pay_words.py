@@ -60,9 +60,10 @@ def test_examples_reveal_no_private_information(complete, message):
     config = {"seller_factor": 0.8, "buyer_factor": 1.2, "complete_information": complete}
     play, _events = start(configure(registry.get("negotiation"), config), 1)
     play, _events = submit(play, "alice", {"price": 10_000})
-    rule = PayRule().model_dump(mode="json")
-    assert {promise.key for promise in bonus.promises(play, "bob", rule)} == message
-    assert bonus.so_far(play, "bob", rule) == bonus.SoFar((bonus.Promise("Without an agreement", "$1.00"),))
+    rule = PayRule().model_dump_json()
+    so_far, promises = bonus.shown(play, "bob", rule)
+    assert {promise.key for promise in promises} == message
+    assert so_far == bonus.SoFar((bonus.Promise("Without an agreement", "$1.00"),))
 
 
 @pytest.mark.parametrize(

@@ -115,7 +115,7 @@ def test_roles_are_shown_their_own_screens(client, match):
             for role in ("alice", "bob"):
                 html = screen(client, match, event.number, side, role).content.decode()
                 if play.forms(role):
-                    shown = SharedContent.of(play, match.disclosure())
+                    shown = SharedContent(play, match.disclosure())
                     assert render_screen(play, role, shared=shown) in html
                 assert f'data-game="{match.game}"' in html
 
