@@ -27,9 +27,10 @@ import asyncio
 import json
 import logging
 import time
-from collections import Counter, defaultdict
-from collections.abc import Awaitable, Callable
+from collections import Counter, defaultdict, deque
+from collections.abc import Awaitable, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from datetime import datetime
 from functools import partial
 from typing import Any, TypeVar
@@ -49,7 +50,7 @@ from matches import chat, intake, presence, services
 from matches.channels import group_of
 from matches.models import Seat
 from matches.sending import NotHeard, Sender
-from matches.step import current_frame, has_missed, live_seat
+from matches.step import current_frame, live_seat
 from matches.writers import OUTAGE_ERRORS
 
 T = TypeVar("T")
@@ -68,14 +69,23 @@ QUICK_REPLY_SECONDS = 0.3
 ASK_SECONDS = 4
 """When a page that sends nothing is asked whether it is still open; browsers slow down the timers of hidden pages."""
 BUSY_SECONDS, BUSY_TIMES = 2, 4
-"""After how many seconds a page is told that its message waits, and how often: after 3 seconds of silence, it sends its
-move over HTTP too, and everyone waits longer; during an outage it must."""
+"""After how many seconds a page is told that its message waits, and how often while no other work ends either: after 3
+seconds of silence, it sends its move over HTTP too, and everyone waits longer; during an outage it must."""
+ROLL_SECONDS = 0.1
+"""For how long pages that say that they are there are gathered, to be recorded together."""
 GONE = 4404
 _open: Counter[str] = Counter()
 _pages: defaultdict[int, set[PlayConsumer]] = defaultdict(set)
 """The open pages of each seat in this process."""
 _threads = ThreadPoolExecutor(settings.PLAY_THREADS, thread_name_prefix="play")
 """Enough threads for several commits to wait for the disk; more would only compete for the interpreter's lock."""
+_urgent, _waiting = deque[Callable[[], None]](), deque[Callable[[], None]]()
+
+
+class _Progress:
+    """How much work has ended in the threads."""
+
+    ended = 0
 
 
 def in_thread(function: Callable[..., T], *args: Any, **options: Any) -> Awaitable[T]:
@@ -83,19 +93,38 @@ def in_thread(function: Callable[..., T], *args: Any, **options: Any) -> Awaitab
 
     The loop's own `run_in_executor` costs it more than twice as much.
     """
+    return _queued(_waiting, partial(function, *args, **options))
+
+
+def _queued(queue: deque[Callable[[], None]], function: Callable[[], T]) -> asyncio.Future[T]:
     loop = asyncio.get_running_loop()
     result: asyncio.Future[T] = loop.create_future()
 
     def work() -> None:
         try:
             close_old_connections()
-            settle = partial(result.set_result, function(*args, **options))
-        except Exception as error:  # noqa: BLE001  (whoever waits for the result handles it)
+            settle = partial(result.set_result, function())
+        except BaseException as error:  # noqa: BLE001  (whoever waits for the result handles it)
             settle = partial(result.set_exception, error)
-        loop.call_soon_threadsafe(lambda: result.done() or settle())
+        loop.call_soon_threadsafe(end, settle)
 
-    _threads.submit(work)
+    def end(settle: Callable[[], None]) -> None:
+        _Progress.ended += 1
+        if not result.done():
+            settle()
+
+    queue.append(work)
+    _threads.submit(_work_next)
     return result
+
+
+def _work_next() -> None:
+    """Do the first urgent work or, if there is none, the first of the rest."""
+    try:
+        work = _urgent.popleft()
+    except IndexError:
+        work = _waiting.popleft()
+    work()
 
 
 class PageConsumer(AsyncWebsocketConsumer):
@@ -135,9 +164,11 @@ class PageConsumer(AsyncWebsocketConsumer):
         The library's own way to do so takes a new task and a wait for each message.
         """
         while True:
-            message = await receive()
-            async with self.turn:
-                await self.dispatch(message)
+            await self.dispatch_in_turn(await receive())
+
+    async def dispatch_in_turn(self, message: dict[str, Any]) -> None:
+        async with self.turn:
+            await self.dispatch(message)
 
     async def dispatch(self, message: dict[str, Any]) -> None:
         """Dispatch without the library's thread switch per message, which would close old database connections.
@@ -199,12 +230,15 @@ class PlayConsumer(PageConsumer):
         self.asking: asyncio.Task[None] | None = None
         self.token = self.scope["url_route"]["kwargs"]["token"]
         _open[self.token] += 1
+        await self.accept()
         if _open[self.token] > MAX_SOCKETS:
-            await self.accept()
             await self.close(TOO_MANY_REQUESTS)
             return
+        with self._saying_busy():
+            await self._watch()
+
+    async def _watch(self) -> None:
         seat = await in_thread(live_seat, self.token, _step_in(self.scope["query_string"]))
-        await self.accept()
         if seat is None or not await in_thread(presence.heard, seat):
             await self._say_gone()
             return
@@ -238,23 +272,37 @@ class PlayConsumer(PageConsumer):
         await self.channel_layer.group_discard(group_of(self.seat.match_id), self.channel_name)
 
     async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:
-        self._say_busy_later(BUSY_TIMES)
-        try:
+        with self._saying_busy():
             await self._answer(_parsed(text_data))
+
+    @contextmanager
+    def _saying_busy(self) -> Iterator[None]:
+        """Tell the page again and again that its message waits, and record that it is there."""
+        loop, at = asyncio.get_running_loop(), timezone.now()
+
+        def say_later(times: int) -> None:
+            self.next_busy = loop.call_later(BUSY_SECONDS, say, times, _Progress.ended)
+
+        def say(times: int, ended: int) -> None:
+            times = times if _Progress.ended == ended else BUSY_TIMES
+            if times:
+                self.telling = loop.create_task(self._send({"type": "busy"}))
+                if hasattr(self, "seat"):
+                    _roll.add(self, at, waits=True)
+                say_later(times - 1)
+
+        say_later(BUSY_TIMES)
+        try:
+            yield
         finally:
-            self.saying_busy.cancel()
-
-    def _say_busy_later(self, times: int) -> None:
-        def say() -> None:
-            self.telling = asyncio.create_task(self._send({"type": "busy"}))
-            if times > 1:
-                self._say_busy_later(times - 1)
-
-        self.saying_busy = asyncio.get_running_loop().call_later(BUSY_SECONDS, say)
+            self.next_busy.cancel()
 
     async def _answer(self, message: dict[str, Any]) -> None:
         if message.get("type") == "move" and isinstance(message.get("fields"), dict):
             await self._move({str(name): str(value) for name, value in message["fields"].items()})
+        elif message.get("type") == "here":
+            self.lags = message.get("last", self.last) != self.last
+            _roll.add(self, timezone.now())
         elif not await in_thread(presence.heard, self.seat, timezone.now()):
             await self._say_gone()
         elif message.get("type") == "back":
@@ -262,14 +310,20 @@ class PlayConsumer(PageConsumer):
             await self._show(again=True)
         elif message.get("type") == "chat":
             await self._send(await in_thread(chat.answer, self.seat, message))
-        elif message.get("type") == "here":
-            if message.get("last", self.last) != self.last or await in_thread(has_missed, self.seat, self.last):
-                await self._show(again=True)
         elif message.get("type") == "sync":
             await self._show(again=message.get("last") != self.last)
             await self._send({"type": "synced"})
         else:
             await self._send({"type": "refused", "errors": {"": "This message could not be read."}})
+
+    async def compare(self, match: presence.Found | None) -> None:
+        """Compare what the page shows with what was found when it said that it was there."""
+        if match is None or self.lags or match.has_news_after(self.last):
+            await self.dispatch_in_turn({"type": "page.late", "is_theirs": match is not None})
+
+    async def page_late(self, event: dict[str, Any]) -> None:
+        """Handle that the page, which said that it was there, has missed something, or has lost its seat."""
+        await (self._show(again=True) if event["is_theirs"] else self._say_gone())
 
     async def _say_gone(self) -> None:
         await self._send({"type": "gone"})
@@ -386,6 +440,38 @@ class PlayConsumer(PageConsumer):
         self.awaits = frame["awaits"]
         await self._send(frame)
         await self._send_draft()
+
+
+class _Roll:
+    """The pages that say that they are there, or whose messages wait: they are recorded together, before other work."""
+
+    def __init__(self) -> None:
+        self.here: dict[PlayConsumer, datetime] = {}
+        self.waiting: dict[PlayConsumer, datetime] = {}
+        self.calling: asyncio.Task[None] | None = None
+
+    def add(self, page: PlayConsumer, at: datetime, *, waits: bool = False) -> None:
+        (self.waiting if waits else self.here)[page] = at
+        if self.calling is None:
+            self.calling = asyncio.create_task(self._call())
+
+    async def _call(self) -> None:
+        try:
+            await asyncio.sleep(ROLL_SECONDS)
+        finally:
+            here, waiting, self.here, self.waiting, self.calling = self.here, self.waiting, {}, {}, None
+        seats = ({page.seat.pk: at for page, at in pages.items()} for pages in (here, waiting))
+        try:
+            found = await _queued(_urgent, partial(presence.hear_all, *seats))
+        except OUTAGE_ERRORS as error:
+            _log_outage(error)
+            for page in here:
+                await page.close(TRY_AGAIN_LATER)
+            return
+        await asyncio.gather(*(page.compare(found.get(page.seat.pk)) for page in here))
+
+
+_roll = _Roll()
 
 
 def _heard_and_moved(sender: Sender, fields: dict[str, str], *, shown_at: datetime | None) -> dict[str, Any] | None:

@@ -6,6 +6,7 @@ import asyncio
 import gc
 import json
 import threading
+import time
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager, closing, contextmanager
 from datetime import timedelta
@@ -91,6 +92,12 @@ def busy_threads() -> Iterator[None]:
         yield
     finally:
         free.set()
+
+
+def slow_down() -> None:
+    """Let work wait before whatever is sent next, for a second, while other work ends."""
+    for _work in range(80):
+        consumers.in_thread(time.sleep, 0.05)
 
 
 async def in_other_thread(function: Callable[..., Any], *arguments: Any, **keywords: Any) -> Any:
@@ -386,6 +393,47 @@ async def test_a_page_whose_move_waits_is_told_so_and_not_asked(person, match, m
         with busy_threads():
             await alice.move(**GREEDY)
             assert [await alice.next() for _time in range(2)] == [{"type": "busy"}] * 2
+
+
+async def test_a_page_whose_move_waits_is_told_so_as_long_as_the_server_makes_progress(person, match, monkeypatch):
+    monkeypatch.setattr(consumers, "BUSY_SECONDS", 0.1)
+    monkeypatch.setattr(consumers, "BUSY_TIMES", 1)
+    async with page(person) as alice:
+        await alice.frame()
+        with busy_threads():
+            await alice.send({"type": "sync", "last": 1})
+            assert await alice.next() == {"type": "busy"}
+            assert await alice.quiet()
+        assert await alice.next() == {"type": "synced"}
+        slow_down()
+        assert {"type": "busy"} in (told := await alice.settled(last=1))
+        assert len(told) > 2
+
+
+async def test_who_waits_is_known_to_be_there_before_their_turn_comes(person, match, monkeypatch):
+    monkeypatch.setattr(consumers, "BUSY_SECONDS", 0.1)
+    async with page(person) as alice:
+        await alice.frame()
+        before = timezone.now() - timedelta(seconds=3)
+        await in_other_thread(Enrolment.objects.update, last_seen_at=before)
+        slow_down()
+        await alice.move(**GREEDY)
+        await until(lambda: Enrolment.objects.get().last_seen_at > before)
+        assert await in_other_thread(log_of, match) == [(1, "start", "")]
+        await alice.settled()
+    assert (2, "move", "alice") in await in_other_thread(log_of, match)
+
+
+async def test_pages_that_are_there_are_recorded_together(person, match):
+    other, _match = await in_other_thread(new_match)
+    async with page(person) as alice, page(other) as anna:
+        for opened in (alice, anna):
+            await opened.frame()
+        await in_other_thread(Enrolment.objects.update, last_seen_at=timezone.now() - timedelta(minutes=5))
+        for opened in (alice, anna):
+            await opened.send({"type": "here", "last": 1})
+        await until(lambda: all(each.recently_seen() for each in Enrolment.objects.all()))
+        assert await alice.quiet() and await anna.quiet()
 
 
 @pytest.mark.parametrize(
