@@ -27,9 +27,8 @@ import asyncio
 import json
 import logging
 import time
-from collections import Counter, defaultdict, deque
+from collections import Counter, defaultdict
 from collections.abc import Awaitable, Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from datetime import datetime
 from functools import partial
@@ -41,9 +40,9 @@ from channels.exceptions import StopConsumer
 from channels.generic.websocket import AsyncWebsocketConsumer
 from channels.layers import get_channel_layer
 from django.conf import settings
-from django.db import close_old_connections
 from django.utils import timezone
 from django.utils.translation import override
+from pydantic_core import to_json
 from redis import RedisError
 
 from matches import chat, intake, presence, services
@@ -51,6 +50,7 @@ from matches.channels import group_of
 from matches.models import Seat
 from matches.sending import NotHeard, Sender
 from matches.step import current_frame, live_seat
+from matches.threads import Threads
 from matches.writers import OUTAGE_ERRORS
 
 T = TypeVar("T")
@@ -77,54 +77,13 @@ GONE = 4404
 _open: Counter[str] = Counter()
 _pages: defaultdict[int, set[PlayConsumer]] = defaultdict(set)
 """The open pages of each seat in this process."""
-_threads = ThreadPoolExecutor(settings.PLAY_THREADS, thread_name_prefix="play")
+_threads = Threads(settings.PLAY_THREADS)
 """Enough threads for several commits to wait for the disk; more would only compete for the interpreter's lock."""
-_urgent, _waiting = deque[Callable[[], None]](), deque[Callable[[], None]]()
-
-
-class _Progress:
-    """How much work has ended in the threads."""
-
-    ended = 0
 
 
 def in_thread(function: Callable[..., T], *args: Any, **options: Any) -> Awaitable[T]:
-    """Run database work outside the event loop, in a few threads with persistent connections.
-
-    The loop's own `run_in_executor` costs it more than twice as much.
-    """
-    return _queued(_waiting, partial(function, *args, **options))
-
-
-def _queued(queue: deque[Callable[[], None]], function: Callable[[], T]) -> asyncio.Future[T]:
-    loop = asyncio.get_running_loop()
-    result: asyncio.Future[T] = loop.create_future()
-
-    def work() -> None:
-        try:
-            close_old_connections()
-            settle = partial(result.set_result, function())
-        except BaseException as error:  # noqa: BLE001  (whoever waits for the result handles it)
-            settle = partial(result.set_exception, error)
-        loop.call_soon_threadsafe(end, settle)
-
-    def end(settle: Callable[[], None]) -> None:
-        _Progress.ended += 1
-        if not result.done():
-            settle()
-
-    queue.append(work)
-    _threads.submit(_work_next)
-    return result
-
-
-def _work_next() -> None:
-    """Do the first urgent work or, if there is none, the first of the rest."""
-    try:
-        work = _urgent.popleft()
-    except IndexError:
-        work = _waiting.popleft()
-    work()
+    """Run database work outside the event loop, in a few threads with persistent connections."""
+    return _threads.run(partial(function, *args, **options))
 
 
 class PageConsumer(AsyncWebsocketConsumer):
@@ -281,10 +240,10 @@ class PlayConsumer(PageConsumer):
         loop, at = asyncio.get_running_loop(), timezone.now()
 
         def say_later(times: int) -> None:
-            self.next_busy = loop.call_later(BUSY_SECONDS, say, times, _Progress.ended)
+            self.next_busy = loop.call_later(BUSY_SECONDS, say, times, _threads.ended)
 
         def say(times: int, ended: int) -> None:
-            times = times if _Progress.ended == ended else BUSY_TIMES
+            times = times if _threads.ended == ended else BUSY_TIMES
             if times:
                 self.telling = loop.create_task(self._send({"type": "busy"}))
                 if hasattr(self, "seat"):
@@ -438,7 +397,7 @@ class PlayConsumer(PageConsumer):
             self.shown = {frame["answering"]: timezone.now()}
         self.last = frame["last"]
         self.awaits = frame["awaits"]
-        await self._send(frame)
+        await self.send(text_data=to_json(frame).decode())
         await self._send_draft()
 
 
@@ -462,7 +421,7 @@ class _Roll:
             here, waiting, self.here, self.waiting, self.calling = self.here, self.waiting, {}, {}, None
         seats = ({page.seat.pk: at for page, at in pages.items()} for pages in (here, waiting))
         try:
-            found = await _queued(_urgent, partial(presence.hear_all, *seats))
+            found = await _threads.run(partial(presence.hear_all, *seats), urgent=True)
         except OUTAGE_ERRORS as error:
             _log_outage(error)
             for page in here:

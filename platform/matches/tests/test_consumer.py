@@ -51,13 +51,13 @@ def patient(monkeypatch: pytest.MonkeyPatch) -> None:
 def connections_closed() -> Iterator[None]:
     """Close the connections of the sockets' threads before the test database is removed."""
     yield
-    barrier = threading.Barrier(consumers._threads._max_workers)
+    barrier = threading.Barrier(consumers._threads.executor._max_workers)
 
     def close() -> None:
         barrier.wait(TIMEOUT)
         connection.close()
 
-    for closed in [consumers._threads.submit(close) for _thread in range(barrier.parties)]:
+    for closed in [consumers._threads.executor.submit(close) for _thread in range(barrier.parties)]:
         closed.result()
 
 
@@ -86,8 +86,8 @@ def match(seated) -> Match:
 def busy_threads() -> Iterator[None]:
     """Keep the threads that move busy."""
     free = threading.Event()
-    for _thread in range(consumers._threads._max_workers):
-        consumers._threads.submit(free.wait, TIMEOUT)
+    for _thread in range(consumers._threads.executor._max_workers):
+        consumers._threads.executor.submit(free.wait, TIMEOUT)
     try:
         yield
     finally:
@@ -386,9 +386,9 @@ async def test_a_page_is_asked_whether_it_is_here(person, match, monkeypatch):
 
 async def test_a_page_whose_move_waits_is_told_so_and_not_asked(person, match, monkeypatch):
     """It would send its move over HTTP too, and everyone would wait longer."""
-    monkeypatch.setattr(consumers, "BUSY_SECONDS", 0.2)
     async with page(person) as alice:
         await alice.frame()
+        monkeypatch.setattr(consumers, "BUSY_SECONDS", 0.2)
         monkeypatch.setattr(consumers, "ASK_SECONDS", 0.1)
         with busy_threads():
             await alice.move(**GREEDY)
@@ -396,10 +396,10 @@ async def test_a_page_whose_move_waits_is_told_so_and_not_asked(person, match, m
 
 
 async def test_a_page_whose_move_waits_is_told_so_as_long_as_the_server_makes_progress(person, match, monkeypatch):
-    monkeypatch.setattr(consumers, "BUSY_SECONDS", 0.1)
-    monkeypatch.setattr(consumers, "BUSY_TIMES", 1)
     async with page(person) as alice:
         await alice.frame()
+        monkeypatch.setattr(consumers, "BUSY_SECONDS", 0.1)
+        monkeypatch.setattr(consumers, "BUSY_TIMES", 1)
         with busy_threads():
             await alice.send({"type": "sync", "last": 1})
             assert await alice.next() == {"type": "busy"}
@@ -411,9 +411,9 @@ async def test_a_page_whose_move_waits_is_told_so_as_long_as_the_server_makes_pr
 
 
 async def test_who_waits_is_known_to_be_there_before_their_turn_comes(person, match, monkeypatch):
-    monkeypatch.setattr(consumers, "BUSY_SECONDS", 0.1)
     async with page(person) as alice:
         await alice.frame()
+        monkeypatch.setattr(consumers, "BUSY_SECONDS", 0.1)
         before = timezone.now() - timedelta(seconds=3)
         await in_other_thread(Enrolment.objects.update, last_seen_at=before)
         slow_down()
