@@ -28,9 +28,8 @@ import json
 import logging
 import time
 from collections import Counter, defaultdict
-from collections.abc import Awaitable, Callable, Iterator
-from contextlib import contextmanager
-from datetime import datetime
+from collections.abc import Awaitable, Callable
+from datetime import datetime, timedelta
 from functools import partial
 from typing import Any, TypeVar
 from urllib.parse import parse_qs
@@ -71,6 +70,8 @@ ASK_SECONDS = 4
 BUSY_SECONDS, BUSY_TIMES = 2, 4
 """After how many seconds a page is told that its message waits, and how often while no other work ends either: after 3
 seconds of silence, it sends its move over HTTP too, and everyone waits longer; during an outage it must."""
+BEAT_SECONDS = 0.25
+"""How often it is looked which pages are to be asked or told."""
 ROLL_SECONDS = 0.1
 """For how long pages that say that they are there are gathered, to be recorded together."""
 GONE = 4404
@@ -87,13 +88,22 @@ def in_thread(function: Callable[..., T], *args: Any, **options: Any) -> Awaitab
 
 
 class PageConsumer(AsyncWebsocketConsumer):
-    """The socket of a participant's page, whose messages may come too often, too late, or during an outage."""
+    """The socket of a participant's page, whose messages may come too often, too late, or during an outage.
+
+    Attributes:
+        question: asks the page whether it is still open, when it has sent nothing for a few seconds; None: it is not
+            asked, nor told that the server is busy.
+        busy: whether a message of the page, or its connecting, waits or is worked on.
+        told_at: when the page was last asked or told, on the clock of `filled_at`.
+    """
 
     burst, per_second = BURST, PER_SECOND
+    question: dict[str, Any] | None = None
 
     def __init__(self) -> None:
         super().__init__()
         self.closed = self.busy = False
+        self.told_at, self.times_left, self.ended = 0.0, 0, -1
         self.turn = asyncio.Lock()
         self.bucket, self.filled_at = float(self.burst), time.monotonic()
 
@@ -110,12 +120,16 @@ class PageConsumer(AsyncWebsocketConsumer):
 
         self.scope, self.base_send, self.channel_layer = scope, send_while_open, get_channel_layer()
         self.channel_name = await self.channel_layer.new_channel()
+        if self.question is not None:
+            _heart.add(self)
         try:
             async with asyncio.TaskGroup() as group:
                 group.create_task(self._follow(partial(self.channel_layer.receive, self.channel_name)))
                 await self._follow(receive)
         except* StopConsumer:
             pass
+        finally:
+            _heart.discard(self)
 
     async def _follow(self, receive: Callable[[], Awaitable[dict[str, Any]]]) -> None:
         """Dispatch the page's messages, or those of its groups: one at a time.
@@ -140,7 +154,7 @@ class PageConsumer(AsyncWebsocketConsumer):
         if message["type"] == "websocket.receive" and not self._within_rate_limit():
             await self.close(TOO_MANY_REQUESTS)
             return
-        self.busy = message["type"] == "websocket.receive"
+        self.busy = message["type"] in ("websocket.receive", "websocket.connect")
         try:
             await getattr(self, get_handler_name(message))(message)
         except (*OUTAGE_ERRORS, RedisError, TimeoutError) as error:
@@ -151,19 +165,25 @@ class PageConsumer(AsyncWebsocketConsumer):
         finally:
             self.busy = False
 
-    async def _keep_asking(self, question: dict[str, Any]) -> None:
-        """Ask the page whether it is still open when it has sent nothing for a few seconds.
+    def beat(self, now: float) -> None:
+        """Ask the page whether it is still there, if it is time to, or tell it that the server is busy.
 
         A page whose message waits is not asked: its answer would wait behind it, and cost what others wait for.
         """
-        asked_at = 0.0
-        while not self.closed:
-            quiet_since = max(asked_at, self.filled_at)
-            await asyncio.sleep(quiet_since + ASK_SECONDS - time.monotonic())
-            if self.filled_at <= quiet_since:
-                asked_at = time.monotonic()
-                if not self.busy:
-                    await self._send(question)
+        quiet = now - max(self.told_at, self.filled_at)
+        if self.closed or quiet < (BUSY_SECONDS if self.busy else ASK_SECONDS):
+            return
+        self.told_at = now
+        if not self.busy:
+            self.telling = asyncio.create_task(self._send(self.question or {}))
+            return
+        self.times_left = self.times_left - 1 if self.ended == _threads.ended else BUSY_TIMES
+        self.ended = _threads.ended
+        if self.times_left > 0:
+            self._say_busy()
+
+    def _say_busy(self) -> None:
+        """Tell the page that its message waits, if it understands that."""
 
     async def _send(self, message: dict[str, Any]) -> None:
         await self.send(text_data=json.dumps(message))
@@ -183,20 +203,16 @@ def _log_outage(error: Exception) -> None:
 class PlayConsumer(PageConsumer):
     """The socket of one page that watches one seat, which it has once it is connected."""
 
+    question = {"type": "here"}
     seat: Seat
 
     async def connect(self) -> None:
-        self.asking: asyncio.Task[None] | None = None
         self.token = self.scope["url_route"]["kwargs"]["token"]
         _open[self.token] += 1
         await self.accept()
         if _open[self.token] > MAX_SOCKETS:
             await self.close(TOO_MANY_REQUESTS)
             return
-        with self._saying_busy():
-            await self._watch()
-
-    async def _watch(self) -> None:
         seat = await in_thread(live_seat, self.token, _step_in(self.scope["query_string"]))
         if seat is None or not await in_thread(presence.heard, seat):
             await self._say_gone()
@@ -210,7 +226,6 @@ class PlayConsumer(PageConsumer):
         _pages[seat.pk].add(self)
         await self.channel_layer.group_add(group_of(self.seat.match_id), self.channel_name)
         await self._show()
-        self.asking = asyncio.create_task(self._keep_asking({"type": "here"}))
 
     async def disconnect(self, code: int) -> None:
         _open[self.token] -= 1
@@ -221,9 +236,8 @@ class PlayConsumer(PageConsumer):
         _pages[self.seat.pk].discard(self)
         if not _pages[self.seat.pk]:
             del _pages[self.seat.pk]
-        for task in (self.delayed_frame, self.asking):
-            if task is not None:
-                task.cancel()
+        if self.delayed_frame is not None:
+            self.delayed_frame.cancel()
         for answering, shown_at in self.shown.items():
             await in_thread(
                 services.mark_shown, match_id=self.seat.match_id, role=self.seat.role, answering=answering, at=shown_at
@@ -231,30 +245,12 @@ class PlayConsumer(PageConsumer):
         await self.channel_layer.group_discard(group_of(self.seat.match_id), self.channel_name)
 
     async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:
-        with self._saying_busy():
-            await self._answer(_parsed(text_data))
+        await self._answer(_parsed(text_data))
 
-    @contextmanager
-    def _saying_busy(self) -> Iterator[None]:
-        """Tell the page again and again that its message waits, and record that it is there."""
-        loop, at = asyncio.get_running_loop(), timezone.now()
-
-        def say_later(times: int) -> None:
-            self.next_busy = loop.call_later(BUSY_SECONDS, say, times, _threads.ended)
-
-        def say(times: int, ended: int) -> None:
-            times = times if _threads.ended == ended else BUSY_TIMES
-            if times:
-                self.telling = loop.create_task(self._send({"type": "busy"}))
-                if hasattr(self, "seat"):
-                    _roll.add(self, at, waits=True)
-                say_later(times - 1)
-
-        say_later(BUSY_TIMES)
-        try:
-            yield
-        finally:
-            self.next_busy.cancel()
+    def _say_busy(self) -> None:
+        self.telling = asyncio.create_task(self._send({"type": "busy"}))
+        if hasattr(self, "seat"):
+            _roll.add(self, timezone.now() - timedelta(seconds=time.monotonic() - self.filled_at), waits=True)
 
     async def _answer(self, message: dict[str, Any]) -> None:
         if message.get("type") == "move" and isinstance(message.get("fields"), dict):
@@ -399,6 +395,37 @@ class PlayConsumer(PageConsumer):
         self.awaits = frame["awaits"]
         await self.send(text_data=to_json(frame).decode())
         await self._send_draft()
+
+
+class _Heart:
+    """One timer for all pages of a process that are asked and told."""
+
+    def __init__(self) -> None:
+        self.pages: set[PageConsumer] = set()
+        self.next: asyncio.TimerHandle | None = None
+
+    def add(self, page: PageConsumer) -> None:
+        self.pages.add(page)
+        if self.next is None:
+            self._beat_later()
+
+    def discard(self, page: PageConsumer) -> None:
+        self.pages.discard(page)
+        if self.next is not None and not self.pages:
+            self.next.cancel()
+            self.next = None
+
+    def _beat_later(self) -> None:
+        self.next = asyncio.get_running_loop().call_later(BEAT_SECONDS, self._beat)
+
+    def _beat(self) -> None:
+        now = time.monotonic()
+        for page in self.pages:
+            page.beat(now)
+        self._beat_later()
+
+
+_heart = _Heart()
 
 
 class _Roll:

@@ -44,6 +44,7 @@ def patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Give quick opponents enough time on a slow machine, and call no worker."""
     monkeypatch.setattr(consumers, "QUICK_REPLY_SECONDS", 60)
     monkeypatch.setattr(consumers, "ASK_SECONDS", 60)
+    monkeypatch.setattr(consumers, "BEAT_SECONDS", 0.05)
     monkeypatch.setattr(announce, "queue_turn", lambda match, turn: None)
 
 
@@ -160,6 +161,10 @@ class Page:
     async def settled(self, last: int = 0) -> list[dict[str, Any]]:
         """Return everything received until a sync with `last` is answered."""
         await self.send({"type": "sync", "last": last})
+        return await self.synced()
+
+    async def synced(self) -> list[dict[str, Any]]:
+        """Return everything received until a sync is answered."""
         messages = []
         while (message := await self.next())["type"] != "synced":
             messages.append(message)
@@ -404,7 +409,7 @@ async def test_a_page_whose_move_waits_is_told_so_as_long_as_the_server_makes_pr
             await alice.send({"type": "sync", "last": 1})
             assert await alice.next() == {"type": "busy"}
             assert await alice.quiet()
-        assert await alice.next() == {"type": "synced"}
+        await alice.synced()
         slow_down()
         assert {"type": "busy"} in (told := await alice.settled(last=1))
         assert len(told) > 2
