@@ -213,8 +213,8 @@ class PlayConsumer(PageConsumer):
         if _open[self.token] > MAX_SOCKETS:
             await self.close(TOO_MANY_REQUESTS)
             return
-        seat = await in_thread(live_seat, self.token, _step_in(self.scope["query_string"]))
-        if seat is None or not await in_thread(presence.heard, seat):
+        seat = await in_thread(_heard_seat, self.token, _step_in(self.scope["query_string"]), timezone.now())
+        if seat is None:
             await self._say_gone()
             return
         self.seat = seat
@@ -469,6 +469,12 @@ def _heard_and_moved(sender: Sender, fields: dict[str, str], *, shown_at: dateti
         except NotHeard:
             return intake.handle_move(seat, fields, shown_at=shown_at) if presence.heard(seat, sender.at) else None
         return outcome if outcome["type"] == "taken" or presence.heard(seat, sender.at) else None
+
+
+def _heard_seat(token: str, step: str, at: datetime) -> Seat | None:
+    """Return the seat of a page that connected at that time; None if it has none, or it is no longer theirs."""
+    seat = live_seat(token, step)
+    return seat if seat is not None and presence.heard(seat, at) else None
 
 
 def _step_in(query: bytes) -> str:
