@@ -175,7 +175,7 @@ class PageConsumer(AsyncWebsocketConsumer):
             return
         self.told_at = now
         if not self.busy:
-            self.telling = asyncio.create_task(self._send(self.question or {}))
+            self.sending = asyncio.create_task(self._send(self.question or {}))
             return
         self.times_left = self.times_left - 1 if self.ended == _threads.ended else BUSY_TIMES
         self.ended = _threads.ended
@@ -248,7 +248,7 @@ class PlayConsumer(PageConsumer):
         await self._answer(_parsed(text_data))
 
     def _say_busy(self) -> None:
-        self.telling = asyncio.create_task(self._send({"type": "busy"}))
+        self.sending = asyncio.create_task(self._send({"type": "busy"}))
         if hasattr(self, "seat"):
             _roll.add(self, timezone.now() - timedelta(seconds=time.monotonic() - self.filled_at), waits=True)
 
