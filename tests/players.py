@@ -50,9 +50,9 @@ async def enter(client: httpx.AsyncClient, join: str) -> str:
 
 
 def socket_of(url: str, path: str, kind: str = "play", **options: Any) -> AbstractAsyncContextManager[Any]:
-    """Return the socket of a person's page; `kind` is "play" or "lobby"."""
+    """Return the socket of a person's page, which sends no pings, as a browser's; `kind` is "play" or "lobby"."""
     address = f"{url.replace('http', 'ws', 1)}/ws/{kind}/{path.strip('/').split('/')[1]}/"
-    return websockets.connect(address, origin=Origin(url), compression=None, **options)
+    return websockets.connect(address, origin=Origin(url), compression=None, ping_interval=None, **options)
 
 
 class Page:

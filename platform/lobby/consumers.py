@@ -8,7 +8,6 @@ that the participant is ready. The page receives what it shows (`step.page_statu
 
 from __future__ import annotations
 
-import asyncio
 import json
 from typing import Any
 
@@ -26,11 +25,11 @@ PAGE_CLOSED = 1001
 class LobbyConsumer(PageConsumer):
     """The connection of one lobby page."""
 
+    question = {"type": "ask"}
     place: Place | None = None
 
     async def connect(self) -> None:
         self.token = self.scope["url_route"]["kwargs"]["token"]
-        self.asking: asyncio.Task[None] | None = None
         self.hears_pool = False
         self.place = await in_thread(place_of, self.token)
         await self.accept()
@@ -40,13 +39,10 @@ class LobbyConsumer(PageConsumer):
             return
         await self.channel_layer.group_add(channel_of_place(self.place.pk), self.channel_name)
         await self._send(await in_thread(answer_request, self.token))
-        self.asking = asyncio.create_task(self._keep_asking({"type": "ask"}))
 
     async def disconnect(self, code: int) -> None:
         if self.place is None:
             return
-        if self.asking is not None:
-            self.asking.cancel()
         await self.channel_layer.group_discard(channel_of_place(self.place.pk), self.channel_name)
         await self._hear_pool(False)
         if code == PAGE_CLOSED:

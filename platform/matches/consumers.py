@@ -28,26 +28,28 @@ import json
 import logging
 import time
 from collections import Counter, defaultdict
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-from datetime import datetime
+from collections.abc import Awaitable, Callable
+from datetime import datetime, timedelta
+from functools import partial
 from typing import Any, TypeVar
 from urllib.parse import parse_qs
 
 from channels.consumer import get_handler_name
 from channels.exceptions import StopConsumer
 from channels.generic.websocket import AsyncWebsocketConsumer
+from channels.layers import get_channel_layer
 from django.conf import settings
-from django.db import close_old_connections
 from django.utils import timezone
 from django.utils.translation import override
+from pydantic_core import to_json
 from redis import RedisError
 
 from matches import chat, intake, presence, services
 from matches.channels import group_of
 from matches.models import Seat
 from matches.sending import NotHeard, Sender
-from matches.step import current_frame, has_missed, live_seat
+from matches.step import current_frame, live_seat
+from matches.threads import Threads
 from matches.writers import OUTAGE_ERRORS
 
 T = TypeVar("T")
@@ -66,34 +68,43 @@ QUICK_REPLY_SECONDS = 0.3
 ASK_SECONDS = 4
 """When a page that sends nothing is asked whether it is still open; browsers slow down the timers of hidden pages."""
 BUSY_SECONDS, BUSY_TIMES = 2, 4
-"""After how many seconds a page is told that its message waits, and how often: after 3 seconds of silence, it sends its
-move over HTTP too, and everyone waits longer; during an outage it must."""
+"""After how many seconds a page is told that its message waits, and how often while no other work ends either: after 3
+seconds of silence, it sends its move over HTTP too, and everyone waits longer; during an outage it must."""
+BEAT_SECONDS = 0.25
+"""How often it is looked which pages are to be asked or told."""
+ROLL_SECONDS = 0.1
+"""For how long pages that say that they are there are gathered, to be recorded together."""
 GONE = 4404
 _open: Counter[str] = Counter()
 _pages: defaultdict[int, set[PlayConsumer]] = defaultdict(set)
 """The open pages of each seat in this process."""
-_threads = ThreadPoolExecutor(settings.PLAY_THREADS, thread_name_prefix="play")
+_threads = Threads(settings.PLAY_THREADS)
 """Enough threads for several commits to wait for the disk; more would only compete for the interpreter's lock."""
 
 
-async def in_thread(function: Callable[..., T], *args: Any, **options: Any) -> T:
+def in_thread(function: Callable[..., T], *args: Any, **options: Any) -> Awaitable[T]:
     """Run database work outside the event loop, in a few threads with persistent connections."""
-
-    def work() -> T:
-        close_old_connections()
-        return function(*args, **options)
-
-    return await asyncio.get_running_loop().run_in_executor(_threads, work)
+    return _threads.run(partial(function, *args, **options))
 
 
 class PageConsumer(AsyncWebsocketConsumer):
-    """The socket of a participant's page, whose messages may come too often, too late, or during an outage."""
+    """The socket of a participant's page, whose messages may come too often, too late, or during an outage.
+
+    Attributes:
+        question: asks the page whether it is still open, when it has sent nothing for a few seconds; None: it is not
+            asked, nor told that the server is busy.
+        busy: whether a message of the page, or its connecting, waits or is worked on.
+        told_at: when the page was last asked or told, on the clock of `filled_at`.
+    """
 
     burst, per_second = BURST, PER_SECOND
+    question: dict[str, Any] | None = None
 
     def __init__(self) -> None:
         super().__init__()
         self.closed = self.busy = False
+        self.told_at, self.times_left, self.ended = 0.0, 0, -1
+        self.turn = asyncio.Lock()
         self.bucket, self.filled_at = float(self.burst), time.monotonic()
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
@@ -107,7 +118,30 @@ class PageConsumer(AsyncWebsocketConsumer):
             except OSError:
                 self.closed = True
 
-        await super().__call__(scope, receive, send_while_open)
+        self.scope, self.base_send, self.channel_layer = scope, send_while_open, get_channel_layer()
+        self.channel_name = await self.channel_layer.new_channel()
+        if self.question is not None:
+            _heart.add(self)
+        try:
+            async with asyncio.TaskGroup() as group:
+                group.create_task(self._follow(partial(self.channel_layer.receive, self.channel_name)))
+                await self._follow(receive)
+        except* StopConsumer:
+            pass
+        finally:
+            _heart.discard(self)
+
+    async def _follow(self, receive: Callable[[], Awaitable[dict[str, Any]]]) -> None:
+        """Dispatch the page's messages, or those of its groups: one at a time.
+
+        The library's own way to do so takes a new task and a wait for each message.
+        """
+        while True:
+            await self.dispatch_in_turn(await receive())
+
+    async def dispatch_in_turn(self, message: dict[str, Any]) -> None:
+        async with self.turn:
+            await self.dispatch(message)
 
     async def dispatch(self, message: dict[str, Any]) -> None:
         """Dispatch without the library's thread switch per message, which would close old database connections.
@@ -120,7 +154,7 @@ class PageConsumer(AsyncWebsocketConsumer):
         if message["type"] == "websocket.receive" and not self._within_rate_limit():
             await self.close(TOO_MANY_REQUESTS)
             return
-        self.busy = message["type"] == "websocket.receive"
+        self.busy = message["type"] in ("websocket.receive", "websocket.connect")
         try:
             await getattr(self, get_handler_name(message))(message)
         except (*OUTAGE_ERRORS, RedisError, TimeoutError) as error:
@@ -131,19 +165,25 @@ class PageConsumer(AsyncWebsocketConsumer):
         finally:
             self.busy = False
 
-    async def _keep_asking(self, question: dict[str, Any]) -> None:
-        """Ask the page whether it is still open when it has sent nothing for a few seconds.
+    def beat(self, now: float) -> None:
+        """Ask the page whether it is still there, if it is time to, or tell it that the server is busy.
 
         A page whose message waits is not asked: its answer would wait behind it, and cost what others wait for.
         """
-        asked_at = 0.0
-        while not self.closed:
-            quiet_since = max(asked_at, self.filled_at)
-            await asyncio.sleep(quiet_since + ASK_SECONDS - time.monotonic())
-            if self.filled_at <= quiet_since:
-                asked_at = time.monotonic()
-                if not self.busy:
-                    await self._send(question)
+        quiet = now - max(self.told_at, self.filled_at)
+        if self.closed or quiet < (BUSY_SECONDS if self.busy else ASK_SECONDS):
+            return
+        self.told_at = now
+        if not self.busy:
+            self.sending = asyncio.create_task(self._send(self.question or {}))
+            return
+        self.times_left = self.times_left - 1 if self.ended == _threads.ended else BUSY_TIMES
+        self.ended = _threads.ended
+        if self.times_left > 0:
+            self._say_busy()
+
+    def _say_busy(self) -> None:
+        """Tell the page that its message waits, if it understands that."""
 
     async def _send(self, message: dict[str, Any]) -> None:
         await self.send(text_data=json.dumps(message))
@@ -163,19 +203,18 @@ def _log_outage(error: Exception) -> None:
 class PlayConsumer(PageConsumer):
     """The socket of one page that watches one seat, which it has once it is connected."""
 
+    question = {"type": "here"}
     seat: Seat
 
     async def connect(self) -> None:
-        self.asking: asyncio.Task[None] | None = None
         self.token = self.scope["url_route"]["kwargs"]["token"]
         _open[self.token] += 1
+        await self.accept()
         if _open[self.token] > MAX_SOCKETS:
-            await self.accept()
             await self.close(TOO_MANY_REQUESTS)
             return
-        seat = await in_thread(live_seat, self.token, _step_in(self.scope["query_string"]))
-        await self.accept()
-        if seat is None or not await in_thread(presence.heard, seat):
+        seat = await in_thread(_heard_seat, self.token, _step_in(self.scope["query_string"]), timezone.now())
+        if seat is None:
             await self._say_gone()
             return
         self.seat = seat
@@ -187,7 +226,6 @@ class PlayConsumer(PageConsumer):
         _pages[seat.pk].add(self)
         await self.channel_layer.group_add(group_of(self.seat.match_id), self.channel_name)
         await self._show()
-        self.asking = asyncio.create_task(self._keep_asking({"type": "here"}))
 
     async def disconnect(self, code: int) -> None:
         _open[self.token] -= 1
@@ -198,9 +236,8 @@ class PlayConsumer(PageConsumer):
         _pages[self.seat.pk].discard(self)
         if not _pages[self.seat.pk]:
             del _pages[self.seat.pk]
-        for task in (self.delayed_frame, self.asking):
-            if task is not None:
-                task.cancel()
+        if self.delayed_frame is not None:
+            self.delayed_frame.cancel()
         for answering, shown_at in self.shown.items():
             await in_thread(
                 services.mark_shown, match_id=self.seat.match_id, role=self.seat.role, answering=answering, at=shown_at
@@ -208,16 +245,19 @@ class PlayConsumer(PageConsumer):
         await self.channel_layer.group_discard(group_of(self.seat.match_id), self.channel_name)
 
     async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:
-        answering = asyncio.ensure_future(self._answer(_parsed(text_data)))
-        for _time in range(BUSY_TIMES):
-            if (await asyncio.wait([answering], timeout=BUSY_SECONDS))[0]:
-                break
-            await self._send({"type": "busy"})
-        await answering
+        await self._answer(_parsed(text_data))
+
+    def _say_busy(self) -> None:
+        self.sending = asyncio.create_task(self._send({"type": "busy"}))
+        if hasattr(self, "seat"):
+            _roll.add(self, timezone.now() - timedelta(seconds=time.monotonic() - self.filled_at), waits=True)
 
     async def _answer(self, message: dict[str, Any]) -> None:
         if message.get("type") == "move" and isinstance(message.get("fields"), dict):
             await self._move({str(name): str(value) for name, value in message["fields"].items()})
+        elif message.get("type") == "here":
+            self.lags = message.get("last", self.last) != self.last
+            _roll.add(self, timezone.now())
         elif not await in_thread(presence.heard, self.seat, timezone.now()):
             await self._say_gone()
         elif message.get("type") == "back":
@@ -225,14 +265,20 @@ class PlayConsumer(PageConsumer):
             await self._show(again=True)
         elif message.get("type") == "chat":
             await self._send(await in_thread(chat.answer, self.seat, message))
-        elif message.get("type") == "here":
-            if message.get("last", self.last) != self.last or await in_thread(has_missed, self.seat, self.last):
-                await self._show(again=True)
         elif message.get("type") == "sync":
             await self._show(again=message.get("last") != self.last)
             await self._send({"type": "synced"})
         else:
             await self._send({"type": "refused", "errors": {"": "This message could not be read."}})
+
+    async def compare(self, match: presence.Found | None) -> None:
+        """Compare what the page shows with what was found when it said that it was there."""
+        if match is None or self.lags or match.has_news_after(self.last):
+            await self.dispatch_in_turn({"type": "page.late", "is_theirs": match is not None})
+
+    async def page_late(self, event: dict[str, Any]) -> None:
+        """Handle that the page, which said that it was there, has missed something, or has lost its seat."""
+        await (self._show(again=True) if event["is_theirs"] else self._say_gone())
 
     async def _say_gone(self) -> None:
         await self._send({"type": "gone"})
@@ -347,8 +393,71 @@ class PlayConsumer(PageConsumer):
             self.shown = {frame["answering"]: timezone.now()}
         self.last = frame["last"]
         self.awaits = frame["awaits"]
-        await self._send(frame)
+        await self.send(text_data=to_json(frame).decode())
         await self._send_draft()
+
+
+class _Heart:
+    """One timer for all pages of a process that are asked and told."""
+
+    def __init__(self) -> None:
+        self.pages: set[PageConsumer] = set()
+        self.next: asyncio.TimerHandle | None = None
+
+    def add(self, page: PageConsumer) -> None:
+        self.pages.add(page)
+        if self.next is None:
+            self._beat_later()
+
+    def discard(self, page: PageConsumer) -> None:
+        self.pages.discard(page)
+        if self.next is not None and not self.pages:
+            self.next.cancel()
+            self.next = None
+
+    def _beat_later(self) -> None:
+        self.next = asyncio.get_running_loop().call_later(BEAT_SECONDS, self._beat)
+
+    def _beat(self) -> None:
+        now = time.monotonic()
+        for page in self.pages:
+            page.beat(now)
+        self._beat_later()
+
+
+_heart = _Heart()
+
+
+class _Roll:
+    """The pages that say that they are there, or whose messages wait: they are recorded together, before other work."""
+
+    def __init__(self) -> None:
+        self.here: dict[PlayConsumer, datetime] = {}
+        self.waiting: dict[PlayConsumer, datetime] = {}
+        self.calling: asyncio.Task[None] | None = None
+
+    def add(self, page: PlayConsumer, at: datetime, *, waits: bool = False) -> None:
+        (self.waiting if waits else self.here)[page] = at
+        if self.calling is None:
+            self.calling = asyncio.create_task(self._call())
+
+    async def _call(self) -> None:
+        try:
+            await asyncio.sleep(ROLL_SECONDS)
+        finally:
+            here, waiting, self.here, self.waiting, self.calling = self.here, self.waiting, {}, {}, None
+        seats = ({page.seat.pk: at for page, at in pages.items()} for pages in (here, waiting))
+        try:
+            found = await _threads.run(partial(presence.hear_all, *seats), urgent=True)
+        except OUTAGE_ERRORS as error:
+            _log_outage(error)
+            for page in here:
+                await page.close(TRY_AGAIN_LATER)
+            return
+        await asyncio.gather(*(page.compare(found.get(page.seat.pk)) for page in here))
+
+
+_roll = _Roll()
 
 
 def _heard_and_moved(sender: Sender, fields: dict[str, str], *, shown_at: datetime | None) -> dict[str, Any] | None:
@@ -360,6 +469,12 @@ def _heard_and_moved(sender: Sender, fields: dict[str, str], *, shown_at: dateti
         except NotHeard:
             return intake.handle_move(seat, fields, shown_at=shown_at) if presence.heard(seat, sender.at) else None
         return outcome if outcome["type"] == "taken" or presence.heard(seat, sender.at) else None
+
+
+def _heard_seat(token: str, step: str, at: datetime) -> Seat | None:
+    """Return the seat of a page that connected at that time; None if it has none, or it is no longer theirs."""
+    seat = live_seat(token, step)
+    return seat if seat is not None and presence.heard(seat, at) else None
 
 
 def _step_in(query: bytes) -> str:

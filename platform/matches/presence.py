@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
+from django.db.models import Q
 from django.utils import timezone
 
 from matches import services
@@ -47,3 +49,50 @@ def heard(seat: Seat, at: datetime | None = None) -> bool:
     if timezone.now() - last_seen_at > SPARE_WITHIN:
         people.touch(seat.enrolment_id)
     return True
+
+
+class Found(NamedTuple):
+    """What a page is compared with: the newest event of its match, and the earliest deadline in it."""
+
+    last: int
+    deadline: datetime | None
+
+    def has_news_after(self, last: int) -> bool:
+        """Return whether a page that has seen the events up to `last` needs a new frame.
+
+        It does if its announcement was lost, or if the clock has to be handled.
+        """
+        return self.last > last or (self.deadline is not None and self.deadline < timezone.now())
+
+
+def hear_all(here: Mapping[int, datetime], waiting: Mapping[int, datetime]) -> dict[int, Found]:
+    """Do what `heard` does for many pages at once; return what was found by seat, for the seats that are still theirs.
+
+    Args:
+        here: by seat, when its page said that it was there.
+        waiting: by seat, when its page's message arrived, which has waited since. That message will end an absence.
+    """
+    heard_at = {**waiting, **here}
+    theirs = Q(enrolment__ended_at=None) | Q(enrolment__state=State.COMPLETED)
+    seats = Seat.objects.filter(theirs, left_at=None, pk__in=_padded(list(heard_at)))
+    person = ("enrolment", "enrolment__last_seen_at")
+    match = ("match", "match__status", "match__absences", "match__snapshot__last", "match__deadline")
+    found, seen, now = dict[int, Found](), list[int](), timezone.now()
+    for seat, role, enrolment_id, last_seen_at, match_id, status, absences, last, deadline in seats.values_list(
+        "pk", "role", *person, *match
+    ):
+        found[seat] = Found(last, deadline)
+        if ends_absence(status, absences.get(role, {}), last_seen_at, heard_at[seat]):
+            if seat not in here:
+                continue
+            services.end_absence(match_id=match_id, role=role, since=last_seen_at)
+        if now - last_seen_at > SPARE_WITHIN:
+            seen.append(enrolment_id)
+    if seen:
+        people.touch_all(_padded(seen))
+    return found
+
+
+def _padded(keys: list[int]) -> list[int]:
+    """Repeat the last key until their number is a power of two, so that the database prepares only a few statements."""
+    return keys + keys[-1:] * ((1 << (len(keys) - 1).bit_length()) - len(keys))

@@ -234,15 +234,6 @@ def live_seat(token: str, step: str = "") -> Seat | None:
     return seat
 
 
-def has_missed(seat: Seat, last: int) -> bool:
-    """Return whether a page that has seen the events up to `last` needs a new frame.
-
-    It does if its announcement was lost, or if the clock has to be handled.
-    """
-    newest, deadline = Match.objects.values_list("snapshot__last", "deadline").get(pk=seat.match_id)
-    return newest > last or (deadline is not None and deadline < timezone.now())
-
-
 def current_frame(seat: Seat) -> dict[str, Any]:
     """Return the seat's current frame, after handling overdue turns."""
     match = Match.objects.get(pk=seat.match_id)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -339,6 +339,13 @@ def record_return(*, enrolment_id: int) -> bool:
 def touch(enrolment_id: int) -> None:
     """Record that the participant's page is still open."""
     Enrolment.objects.filter(pk=enrolment_id, ended_at=None).update(last_seen_at=timezone.now())
+
+
+@transaction.atomic
+def touch_all(enrolments: Collection[int]) -> None:
+    """Record that these participants' pages are still open, but wait for no row that is being written."""
+    free = Enrolment.objects.filter(pk__in=enrolments, ended_at=None).select_for_update(skip_locked=True)
+    Enrolment.objects.filter(pk__in=free.values("pk")).update(last_seen_at=timezone.now())
 
 
 def report_problem(*, enrolment_id: int, text: str) -> None:

@@ -529,13 +529,14 @@ function connect() {
   socket = made;
   lastMessageAt = Date.now();
   made.onopen = () => {
-    wait = 500;
-    disconnectedAt = unansweredSince = null;
+    unansweredSince = null;
     if (pending) sendPending();
   };
   made.onmessage = (event) => {
     lastMessageAt = Date.now();
     const message = JSON.parse(event.data);
+    wait = 500;
+    disconnectedAt = null;
     connection.reached();
     if (message.type === "here") return made.send(JSON.stringify({ type: "here", last }));
     unansweredSince = null;

@@ -6,6 +6,7 @@ import asyncio
 import gc
 import json
 import threading
+import time
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager, closing, contextmanager
 from datetime import timedelta
@@ -43,6 +44,7 @@ def patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Give quick opponents enough time on a slow machine, and call no worker."""
     monkeypatch.setattr(consumers, "QUICK_REPLY_SECONDS", 60)
     monkeypatch.setattr(consumers, "ASK_SECONDS", 60)
+    monkeypatch.setattr(consumers, "BEAT_SECONDS", 0.05)
     monkeypatch.setattr(announce, "queue_turn", lambda match, turn: None)
 
 
@@ -50,13 +52,13 @@ def patient(monkeypatch: pytest.MonkeyPatch) -> None:
 def connections_closed() -> Iterator[None]:
     """Close the connections of the sockets' threads before the test database is removed."""
     yield
-    barrier = threading.Barrier(consumers._threads._max_workers)
+    barrier = threading.Barrier(consumers._threads.executor._max_workers)
 
     def close() -> None:
         barrier.wait(TIMEOUT)
         connection.close()
 
-    for closed in [consumers._threads.submit(close) for _thread in range(barrier.parties)]:
+    for closed in [consumers._threads.executor.submit(close) for _thread in range(barrier.parties)]:
         closed.result()
 
 
@@ -85,12 +87,18 @@ def match(seated) -> Match:
 def busy_threads() -> Iterator[None]:
     """Keep the threads that move busy."""
     free = threading.Event()
-    for _thread in range(consumers._threads._max_workers):
-        consumers._threads.submit(free.wait, TIMEOUT)
+    for _thread in range(consumers._threads.executor._max_workers):
+        consumers._threads.executor.submit(free.wait, TIMEOUT)
     try:
         yield
     finally:
         free.set()
+
+
+def slow_down() -> None:
+    """Let work wait before whatever is sent next, for a second, while other work ends."""
+    for _work in range(80):
+        consumers.in_thread(time.sleep, 0.05)
 
 
 async def in_other_thread(function: Callable[..., Any], *arguments: Any, **keywords: Any) -> Any:
@@ -153,6 +161,10 @@ class Page:
     async def settled(self, last: int = 0) -> list[dict[str, Any]]:
         """Return everything received until a sync with `last` is answered."""
         await self.send({"type": "sync", "last": last})
+        return await self.synced()
+
+    async def synced(self) -> list[dict[str, Any]]:
+        """Return everything received until a sync is answered."""
         messages = []
         while (message := await self.next())["type"] != "synced":
             messages.append(message)
@@ -379,13 +391,54 @@ async def test_a_page_is_asked_whether_it_is_here(person, match, monkeypatch):
 
 async def test_a_page_whose_move_waits_is_told_so_and_not_asked(person, match, monkeypatch):
     """It would send its move over HTTP too, and everyone would wait longer."""
-    monkeypatch.setattr(consumers, "BUSY_SECONDS", 0.2)
     async with page(person) as alice:
         await alice.frame()
+        monkeypatch.setattr(consumers, "BUSY_SECONDS", 0.2)
         monkeypatch.setattr(consumers, "ASK_SECONDS", 0.1)
         with busy_threads():
             await alice.move(**GREEDY)
             assert [await alice.next() for _time in range(2)] == [{"type": "busy"}] * 2
+
+
+async def test_a_page_whose_move_waits_is_told_so_as_long_as_the_server_makes_progress(person, match, monkeypatch):
+    async with page(person) as alice:
+        await alice.frame()
+        monkeypatch.setattr(consumers, "BUSY_SECONDS", 0.1)
+        monkeypatch.setattr(consumers, "BUSY_TIMES", 1)
+        with busy_threads():
+            await alice.send({"type": "sync", "last": 1})
+            assert await alice.next() == {"type": "busy"}
+            assert await alice.quiet()
+        await alice.synced()
+        slow_down()
+        assert {"type": "busy"} in (told := await alice.settled(last=1))
+        assert len(told) > 2
+
+
+async def test_who_waits_is_known_to_be_there_before_their_turn_comes(person, match, monkeypatch):
+    async with page(person) as alice:
+        await alice.frame()
+        monkeypatch.setattr(consumers, "BUSY_SECONDS", 0.1)
+        before = timezone.now() - timedelta(seconds=3)
+        await in_other_thread(Enrolment.objects.update, last_seen_at=before)
+        slow_down()
+        await alice.move(**GREEDY)
+        await until(lambda: Enrolment.objects.get().last_seen_at > before)
+        assert await in_other_thread(log_of, match) == [(1, "start", "")]
+        await alice.settled()
+    assert (2, "move", "alice") in await in_other_thread(log_of, match)
+
+
+async def test_pages_that_are_there_are_recorded_together(person, match):
+    other, _match = await in_other_thread(new_match)
+    async with page(person) as alice, page(other) as anna:
+        for opened in (alice, anna):
+            await opened.frame()
+        await in_other_thread(Enrolment.objects.update, last_seen_at=timezone.now() - timedelta(minutes=5))
+        for opened in (alice, anna):
+            await opened.send({"type": "here", "last": 1})
+        await until(lambda: all(each.recently_seen() for each in Enrolment.objects.all()))
+        assert await alice.quiet() and await anna.quiet()
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from django.db import IntegrityError, connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from matches import announce
+from matches import announce, presence
 from matches.consumers import _heard_and_moved
 from matches.models import Event, Match, Seat
 from matches.sending import QUIET_AFTER, Sender
@@ -88,3 +88,20 @@ def test_move_whose_event_exists_changes_nothing_and_the_next_one_is_made():
     assert Match.objects.get(pk=seat.match_id).play().last == 1 and silence(seat) > LONG_AGO
     earlier.delete()
     assert send(seat)[0]["type"] == "taken"
+
+
+@pytest.mark.parametrize(("ago", "counts"), [(LONG_AGO, True), (2 * QUIET_AFTER, False)])
+def test_who_waits_stays_there_but_an_absence_ends_only_with_what_waits(ago, counts):
+    seat = seat_heard(ago)
+    presence.hear_all({}, {seat.pk: timezone.now()})
+    assert (silence(seat) < LONG_AGO) is counts
+    assert Event.objects.filter(match=seat.match).count() == 1
+
+
+def test_pages_are_heard_together_and_only_in_seats_that_are_theirs():
+    here, back, gone = (seat_heard(ago) for ago in (LONG_AGO, 2 * QUIET_AFTER, LONG_AGO))
+    Seat.objects.filter(pk=gone.pk).update(left_at=timezone.now())
+    found = presence.hear_all({seat.pk: timezone.now() for seat in (here, back, gone)}, {})
+    assert found.keys() == {here.pk, back.pk}
+    assert silence(here) < LONG_AGO and silence(back) < LONG_AGO < silence(gone)
+    assert not found[here.pk].has_news_after(1) and found[here.pk].has_news_after(0)
