@@ -8,7 +8,6 @@ from dataclasses import replace
 from typing import Any
 
 from django.conf import settings
-from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.crypto import salted_hmac
@@ -121,12 +120,10 @@ def _enter(request: HttpRequest, study: Study, arrival: arrivals.Arrival) -> Htt
         _refuse_too_many(request, arrival)
     token = _token(request, study) if arrival.once else ""
     prepared = answer.prepared if answer else None
-    with transaction.atomic():
-        enrolment = enrolling.enrol(
-            study, arrival, language=get_language(), again=again, token=token, prepared=prepared
-        )
-        if answer is not None:
-            answer.tell(enrolment)
+    tell = answer.tell if answer else None
+    enrolment = enrolling.enrol(
+        study, arrival, language=get_language(), again=again, token=token, prepared=prepared, tell=tell
+    )
     return _redirect_and_remember(request, study, enrolment) if arrival.once else redirect(enrolment)
 
 
@@ -159,11 +156,9 @@ def _enter_openly(request: HttpRequest, study: Study, arrival: arrivals.Arrival)
         return answer
     _refuse_too_many(request, arrival)
     role = request.POST.get("role", "") if study.purpose == Match.Purpose.DEMO else ""
-    with transaction.atomic():
-        enrolment = enrolling.enrol(
-            study, arrival, chosen=role, language=get_language(), token=token, prepared=answer.prepared
-        )
-        answer.tell(enrolment)
+    enrolment = enrolling.enrol(
+        study, arrival, chosen=role, language=get_language(), token=token, prepared=answer.prepared, tell=answer.tell
+    )
     return _redirect_and_remember(request, study, enrolment)
 
 
