@@ -9,7 +9,7 @@ from django.db import connection, models
 
 
 def new_keys(*kinds: type[models.Model]) -> Any:
-    """Ask for a key of a new row of each model; return what `insert` takes, on SQLite None."""
+    """Ask for a key of a new row of each model; the answer is read with `fetchone`. On SQLite, return None."""
     if connection.vendor != "postgresql":
         return None
     cursor = connection.cursor()
@@ -17,21 +17,19 @@ def new_keys(*kinds: type[models.Model]) -> Any:
     return cursor
 
 
-def insert(*rows: models.Model, keys: Any) -> None:
-    """Insert rows with their `new_keys`, in an order in which each refers only to those before it.
+def insert(row: models.Model) -> None:
+    """Insert a row that has one of the `new_keys`, or save one without a key.
 
-    An error is raised here or, after `send_together`, by the commit. Signals are not sent.
+    An error is raised here or, after `send_together`, by the commit. Signals are not sent for a row with a key.
     """
-    for row, key in zip(rows, keys.fetchone() if keys else [None] * len(rows), strict=True):
-        if key is None:
-            row.save()
-            continue
-        row.pk = key
-        fields = row._meta.local_concrete_fields
-        values = [field.get_db_prep_save(field.pre_save(row, add=True), connection) for field in fields]
-        with connection.cursor() as cursor:
-            cursor.execute(_insertion(type(row)), values)
-        row._state.adding, row._state.db = False, connection.alias
+    if row.pk is None:
+        row.save()
+        return
+    fields = row._meta.local_concrete_fields
+    values = [field.get_db_prep_save(field.pre_save(row, add=True), connection) for field in fields]
+    with connection.cursor() as cursor:
+        cursor.execute(_insertion(type(row)), values)
+    row._state.adding, row._state.db = False, connection.alias
 
 
 @lru_cache

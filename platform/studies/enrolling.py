@@ -131,8 +131,10 @@ def _enrolled(
     token = token or new_token()
     if prepared is None or asked != Asked() or not _claim(prepared, version, token=token, return_to=arrival.return_to):
         seat, number = _released_if_full(lambda again: _placed(version, asked, None if again else counted))
-        enrolment, placement = _made(version, seat, asked, number, token=token, return_to=arrival.return_to)
-        insert(enrolment, placement, keys=keys)
+        own_keys = keys.fetchone() if keys else (None, None)
+        enrolment, placement = _made(version, seat, asked, number, own_keys, token=token, return_to=arrival.return_to)
+        insert(enrolment)
+        insert(placement)
     else:
         enrolment = prepared
     if arrival.proof:
@@ -218,14 +220,21 @@ def _count_all(version: Version, asked: Asked, stratum: str = "") -> Counted:
 
 
 def _made(
-    version: Version, seat: FoundSeat | None, asked: Asked, number: int, **fields: Any
+    version: Version,
+    seat: FoundSeat | None,
+    asked: Asked,
+    number: int,
+    keys: tuple[int | None, int | None] = (None, None),
+    **fields: Any,
 ) -> tuple[Enrolment, Placement]:
     """Return an enrolment and its placement, unsaved.
 
     Args:
         number: the participant's in the version, from 1, which matters before the draw.
+        keys: of the two, if known.
     """
     enrolment = Enrolment(
+        pk=keys[0],
         steps=seat.steps(version, asked) if seat else common_steps(version, number=number),
         expires_at=expiry_after(version.plan.minutes),
         may_ask=_may_ask(version, seat),
@@ -233,7 +242,7 @@ def _made(
         code_word=new_code_word(version.language),
         **fields,
     )
-    placement = Placement(enrolment=enrolment, version=version)
+    placement = Placement(pk=keys[1], enrolment=enrolment, version=version)
     _put(placement, seat)
     return enrolment, placement
 
