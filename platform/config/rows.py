@@ -1,20 +1,30 @@
-"""Insert rows without waiting for PostgreSQL's answers: their keys are asked for before."""
+"""Read and insert rows without waiting for each of PostgreSQL's answers (`config.database`)."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
 from django.db import connection, models
 
+Answer = Callable[[], list[Any]]
 
-def new_keys(*kinds: type[models.Model]) -> Any:
-    """Ask for a key of a new row of each model; the answer is read with `fetchone`. On SQLite, return None."""
-    if connection.vendor != "postgresql":
-        return None
+
+def ask(sql: str, values: Sequence[Any] | Mapping[str, Any] = ()) -> Answer:
+    """Send a query; return what waits for its rows, once."""
     cursor = connection.cursor()
-    cursor.execute(_next_keys(kinds))
-    return cursor
+    cursor.execute(sql, values)
+    if connection.vendor == "postgresql":
+        return cursor.fetchall
+    with cursor:  # an answer half read would keep SQLite's snapshot
+        rows = cursor.fetchall()
+    return lambda: rows
+
+
+def new_keys(*kinds: type[models.Model]) -> Answer:
+    """Ask for a key of a new row of each model, in one row; on SQLite each is None."""
+    return ask(_next_keys(kinds)) if connection.vendor == "postgresql" else lambda: [(None,) * len(kinds)]
 
 
 def insert(row: models.Model) -> None:

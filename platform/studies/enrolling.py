@@ -13,7 +13,7 @@ from django.utils import timezone
 from django.utils.crypto import constant_time_compare
 from django.utils.translation import gettext as _
 
-from config.rows import insert, new_keys
+from config.rows import Answer, ask, insert, new_keys
 from games.interface import Role
 from lobby.models import Group
 from lobby.signals import group_made
@@ -81,6 +81,7 @@ def enrol(
     study: Study,
     arrival: Arrival,
     *,
+    version: Version | None = None,
     chosen: str = "",
     language: str = "",
     again: bool = False,
@@ -91,6 +92,7 @@ def enrol(
     """Return the arriving participant's enrolment: the one they began, or a new one.
 
     Args:
+        version: the study's latest, if it has just been read.
         chosen: use only cells of this role, if there are any (demos let people choose).
         language: that the participant chose, if the study offers it; by default the study's.
         token: of the enrolment that may begin now; empty for any.
@@ -101,7 +103,7 @@ def enrol(
     Raises:
         EntryRefused: with the message for the participant; nothing was changed.
     """
-    enrolment = _enrolled(study, arrival, chosen, language, again=again, token=token, prepared=prepared)
+    enrolment = _enrolled(study, version, arrival, chosen, language, again=again, token=token, prepared=prepared)
     remember(enrolment.token, enrolment.language)
     if tell is not None:
         wait_for_answers()
@@ -110,17 +112,25 @@ def enrol(
 
 
 def _enrolled(
-    study: Study, arrival: Arrival, chosen: str, language: str, *, again: bool, token: str, prepared: Enrolment | None
+    study: Study,
+    version: Version | None,
+    arrival: Arrival,
+    chosen: str,
+    language: str,
+    *,
+    again: bool,
+    token: str,
+    prepared: Enrolment | None,
 ) -> Enrolment:
     latest = latest_enrolment(study, arrival)
     if latest is not None and not _begins_another(latest, arrival, again):
         return _readmit(latest, arrival)
     participations.lock_worker(arrival)
-    version = _open_version(study, arrival, language)
+    version = _open_version(study, version or study.latest_version(), arrival, language)
     asked = Asked(arrival.role, arrival.cell, arrival.together, chosen)
     newest, counted, keys = _locked(version, asked, prepared)
     if newest != version.pk:  # launched again since it was read
-        version = _open_version(study, arrival, language)
+        version = _open_version(study, study.latest_version(), arrival, language)
         _newest, counted, keys = _locked(version, asked, prepared)
     latest = latest_enrolment(study, arrival)
     if latest is not None and not _begins_another(latest, arrival, again):
@@ -131,8 +141,7 @@ def _enrolled(
     token = token or new_token()
     if prepared is None or asked != Asked() or not _claim(prepared, version, token=token, return_to=arrival.return_to):
         seat, number = _released_if_full(lambda again: _placed(version, asked, None if again else counted))
-        own_keys = keys.fetchone() if keys else (None, None)
-        enrolment, placement = _made(version, seat, asked, number, own_keys, token=token, return_to=arrival.return_to)
+        enrolment, placement = _made(version, seat, asked, number, keys()[0], token=token, return_to=arrival.return_to)
         insert(enrolment)
         insert(placement)
     else:
@@ -154,13 +163,12 @@ def _enrolled(
     return enrolment
 
 
-def _open_version(study: Study, arrival: Arrival, language: str) -> Version:
-    """Return the version that somebody would begin now, in the language in which they read it.
+def _open_version(study: Study, version: Version | None, arrival: Arrival, language: str) -> Version:
+    """Return the study's latest version, which somebody would begin now, in the language in which they read it.
 
     Raises:
         EntryRefused: nobody may begin now, or nobody who arrives like this.
     """
-    version = study.latest_version()
     refuse_closed(study, version)
     assert version is not None
     version.study = study
@@ -173,19 +181,22 @@ def _open_version(study: Study, arrival: Arrival, language: str) -> Version:
     return version
 
 
-def _locked(version: Version, asked: Asked, prepared: Enrolment | None) -> tuple[int, Counted | None, Any]:
+def _locked(version: Version, asked: Asked, prepared: Enrolment | None) -> tuple[int, Counted | None, Answer]:
     """Lock the study's latest version; return its key, what was counted for a draw, and keys for new rows.
 
     All is asked at once, so that what the lock holds up does not wait for one answer after the other.
     """
     if prepared is None:
         send_together()
-    with connection.cursor() as locking:
-        lock = connection.ops.for_update_sql() if connection.features.has_select_for_update else ""
-        locking.execute(f"{_LATEST} {lock}", [version.study_id])
-        counted = _count(version, asked) if prepared is None else None
-        keys = new_keys(Enrolment, Placement)
-        return locking.fetchone()[0], counted, keys
+    locked = ask(f"{_LATEST} {_for_update()}", [version.study_id])
+    counted = _count(version, asked) if prepared is None else None
+    keys = new_keys(Enrolment, Placement)
+    return locked()[0][0], counted, keys
+
+
+def _for_update() -> str:
+    """Return what locks the rows that a query finds; SQLite runs transactions that write one at a time anyway."""
+    return connection.ops.for_update_sql() if connection.features.has_select_for_update else ""
 
 
 def _placed(version: Version, asked: Asked, counted: Counted | None) -> tuple[FoundSeat | None, int]:
@@ -368,13 +379,10 @@ def hold_place(sender: type[Enrolment], enrolment: Enrolment, **_signal: Any) ->
 def _holds(enrolment: Enrolment) -> bool:
     """Lock the version; return whether nothing is to hold, or fewer people than places have been offered the seat."""
     send_together()
-    with connection.cursor() as locking, connection.cursor() as counting:
-        lock = connection.ops.for_update_sql() if connection.features.has_select_for_update else ""
-        locking.execute(f"{_OWN_VERSION} {lock}", [enrolment.pk])
-        counting.execute(_OFFERED, [enrolment.pk])
-        found = counting.fetchone()
+    ask(f"{_OWN_VERSION} {_for_update()}", [enrolment.pk])
+    found = ask(_OFFERED, [enrolment.pk])()
     wait_for_answers()
-    return found is None or (found[0] is not None and found[1] <= found[0])
+    return not found or any(quota is not None and offered <= quota for quota, offered in found)
 
 
 @register

@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from django.db import connection
 from django.db.models import Count, Exists, OuterRef
 
+from config.rows import Answer, ask
 from games.interface import Role
 from matches.models import Seat
 from participants.states import State
@@ -147,18 +147,16 @@ class Seats:
         self.cells = _cells(self.version)
         self._asked_taken = self._ask(_TAKEN)
         self._asked_draws = self._ask(_DRAWN) if self.stratum is not None else None
-        self._asked_numbers: Any = None
-        self._asked_undrawn: Any = None
+        self._asked_numbers: Answer | None = None
+        self._asked_undrawn: Answer | None = None
 
-    def _ask(self, sql: str, *among: str, cell: int = 0) -> Any:
+    def _ask(self, sql: str, *among: str, cell: int = 0) -> Answer:
         among = (*among, *(name for name in ("language", "together") if getattr(self, name)))
         values: dict[str, Any] = {
             "study": self.version.study_id, "version": self.version.pk, "cell": cell,
             "language": self.language, "together": self.together, "stratum": self.stratum,
         }  # fmt: skip
-        cursor = connection.cursor()
-        cursor.execute(sql.format(among=" ".join(_AMONG[name] for name in among)), values)
-        return cursor
+        return ask(sql.format(among=" ".join(_AMONG[name] for name in among)), values)
 
     def ask_numbers(self) -> None:
         """Ask for what `free_number` needs, before other answers are read."""
@@ -170,7 +168,7 @@ class Seats:
 
     @cached_property
     def _taken(self) -> list[Any]:
-        return list(self._asked_taken.fetchall())
+        return self._asked_taken()
 
     @cached_property
     def _by_agents(self) -> SeatCounts:
@@ -191,7 +189,7 @@ class Seats:
 
     @cached_property
     def held(self) -> SeatCounts:
-        return self._by_agents + _counted(self._taken) - _counted(self._ask(_TAKEN, "offered").fetchall())
+        return self._by_agents + _counted(self._taken) - _counted(self._ask(_TAKEN, "offered")())
 
     def free(self, cell: int, role: Role) -> int:
         """Return how many more participants may take this seat."""
@@ -204,7 +202,8 @@ class Seats:
     @cached_property
     def _undrawn(self) -> tuple[int, int]:
         self.ask_undrawn()
-        placed, undrawn = self._asked_undrawn.fetchone()
+        assert self._asked_undrawn is not None
+        placed, undrawn = self._asked_undrawn()[0]
         return placed, undrawn
 
     @property
@@ -216,7 +215,7 @@ class Seats:
         """Return whether a place is left for somebody whose cell is not drawn yet."""
         if self._unfilled(self.held_or_offered) > self._undrawn[1]:
             return True
-        offered = self._ask(_UNDRAWN, "offered").fetchone()[1]
+        offered = self._ask(_UNDRAWN, "offered")()[0][1]
         return self._unfilled(self.held) > self._undrawn[1] - offered
 
     def _unfilled(self, counts: SeatCounts) -> int:
@@ -225,7 +224,7 @@ class Seats:
 
     @cached_property
     def _draws(self) -> list[Any]:
-        return list(self._asked_draws.fetchall()) if self._asked_draws is not None else []
+        return self._asked_draws() if self._asked_draws else []
 
     @cached_property
     def last_draw(self) -> int:
@@ -245,7 +244,8 @@ class Seats:
     def _numbers(self) -> dict[int, tuple[int, int]]:
         """How many numbers of each cell are somebody's, and the highest."""
         self.ask_numbers()
-        return {cell: (people, highest) for cell, people, highest in self._asked_numbers.fetchall()}
+        assert self._asked_numbers is not None
+        return {cell: (people, highest) for cell, people, highest in self._asked_numbers()}
 
     def free_number(self, cell: int) -> int:
         """Return the lowest number in a cell that is nobody's who has played or may still play.
@@ -255,7 +255,7 @@ class Seats:
         """
         people, highest = self._numbers.get(cell, (0, 0))
         if people < highest and cell not in self._gaps:
-            numbers = {number for (number,) in self._ask(_NUMBERS_OF_ONE, cell=cell).fetchall()}
+            numbers = {number for (number,) in self._ask(_NUMBERS_OF_ONE, cell=cell)()}
             self._gaps[cell] = sorted(set(range(1, highest)) - numbers)
         return self._gaps[cell][0] if people < highest else highest + 1
 
