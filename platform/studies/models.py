@@ -521,6 +521,11 @@ class Cell(models.Model):
         return self.role or gettext("{number} participants").format(number=self.group_size)
 
 
+def _of_draw(sql: str) -> models.Func:
+    """Return SQL about the draw's record, as `studies.seats` writes it, for an index."""
+    return models.Func("draw", template=sql.format("%(expressions)s"))
+
+
 class Placement(models.Model):
     """A participant's place in a version, and from the draw on in one of its cells.
 
@@ -549,6 +554,13 @@ class Placement(models.Model):
         indexes = [
             models.Index(fields=["cell"], condition=models.Q(released_at=None), name="placement_held"),
             models.Index(fields=["cell"], condition=models.Q(tallied=False), name="placement_untallied"),
+            models.Index("version", _of_draw("CAST({} ->> 'number' AS integer)"), name="placement_number"),
+            models.Index(
+                "version",
+                _of_draw("({} ->> 'stratum')"),
+                _of_draw("CAST({} ->> 'block' AS integer)"),
+                name="placement_block",
+            ),
         ]
 
     def __str__(self) -> str:
