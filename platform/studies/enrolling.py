@@ -13,12 +13,12 @@ from django.utils import timezone
 from django.utils.crypto import constant_time_compare
 from django.utils.translation import gettext as _
 
-from config.rows import Answer, ask, insert, new_keys
 from games.interface import Role
 from lobby.models import Group
 from lobby.signals import group_made
 from matches.bulk import send_together, wait_for_answers
 from matches.models import Match
+from matches.rows import Answer, ask, insert, new_keys
 from participants.consent import NO_PLACE_LEFT
 from participants.models import Enrolment, new_code_word, new_token
 from participants.services import end_expired, expiry_after

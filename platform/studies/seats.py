@@ -14,9 +14,9 @@ from typing import Any
 
 from django.db.models import Count, Exists, OuterRef
 
-from config.rows import Answer, ask
 from games.interface import Role
 from matches.models import Seat
+from matches.rows import Answer, ask
 from participants.states import State
 from plans.stages import Game, walk
 from studies import drawing

@@ -1,4 +1,4 @@
-"""Read and insert rows without waiting for each of PostgreSQL's answers (`config.database`)."""
+"""Read and insert rows without waiting for each of PostgreSQL's answers (`matches.bulk.send_together`)."""
 
 from __future__ import annotations
 
