@@ -58,9 +58,7 @@ SELECT cell.quota, (
 WHERE own.enrolment_id = %s AND own.released_at IS NULL
 """
 """The quota of somebody's cell, NULL before the draw; how many hold or were offered their seat, they included."""
-HELD_OR_OFFERED = Q(released_at=None)
-"""Placements that hold a place or were offered one; new participants are placed where these are fewest."""
-HELD = HELD_OR_OFFERED & ~Q(enrolment__state=State.ARRIVED)
+HELD = Q(released_at=None) & ~Q(enrolment__state=State.ARRIVED)
 """Placements that hold a place: consenting takes it, opening the link does not."""
 
 
@@ -140,7 +138,7 @@ def _enrolled(
     participations.refuse(version, arrival)
     token = token or new_token()
     if prepared is None or asked != Asked() or not _claim(prepared, version, token=token, return_to=arrival.return_to):
-        seat, number = _released_if_full(lambda again: _placed(version, asked, None if again else counted))
+        seat, number = _released_if_full(lambda anew: _placed(version, asked, None if anew else counted))
         enrolment, placement = _made(version, seat, asked, number, keys()[0], token=token, return_to=arrival.return_to)
         insert(enrolment)
         insert(placement)
@@ -364,7 +362,7 @@ def hold_place(sender: type[Enrolment], enrolment: Enrolment, **_signal: Any) ->
         if placement.cell_id is None:
             _released_if_full(lambda _again: _refuse_full(Seats(version)))
             return
-        if Seats(version).free(placement.cell_id, placement.role) > 0:
+        if Seats(version).has_free(placement.cell_id, placement.role):
             return
         asked = _asked_by(enrolment, role=placement.role)
         seat = _released_if_full(lambda _again: find_seat(version, asked))
@@ -377,12 +375,16 @@ def hold_place(sender: type[Enrolment], enrolment: Enrolment, **_signal: Any) ->
 
 
 def _holds(enrolment: Enrolment) -> bool:
-    """Lock the version; return whether nothing is to hold, or fewer people than places have been offered the seat."""
+    """Lock the version; return whether nothing is to hold, or all who were offered the seat may have it.
+
+    Where agents may have taken seats, that is counted otherwise.
+    """
     send_together()
     ask(f"{_OWN_VERSION} {_for_update()}", [enrolment.pk])
     found = ask(_OFFERED, [enrolment.pk])()
     wait_for_answers()
-    return not found or any(quota is not None and offered <= quota for quota, offered in found)
+    agents = any(step["kind"] == "lobby" and step["after"] == "agents" for step in enrolment.steps)
+    return not found or any(quota is not None and offered <= quota and not agents for quota, offered in found)
 
 
 @register

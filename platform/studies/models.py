@@ -130,7 +130,7 @@ class Study(models.Model):
     @classmethod
     def entered(cls, slug: str) -> tuple[Study | None, Version | None]:
         """Return the study of this short name as `with_entry`, and its latest version, in one statement."""
-        found = next(iter(cls.objects.raw(_ENTERED, [slug])), None)
+        found: Any = next(iter(cls.objects.raw(_ENTERED, [slug])), None)
         if found is None:
             return None, None
         found.launched_entry = None if found.launched_entry is None else json.loads(found.launched_entry)
