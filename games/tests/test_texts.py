@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from time import monotonic
+from time import monotonic, sleep
 
 import pytest
 
@@ -69,6 +69,16 @@ def test_endless_texts_are_refused_at_once(template: str, reason: str) -> None:
         with pytest.raises(BadText, match=reason):
             function(template, SAMPLE)
         assert monotonic() - started_at < 3
+
+
+def test_waiting_for_a_busy_machine_is_no_effort(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Waits(str):
+        def __str__(self) -> str:
+            sleep(0.1)
+            return "text"
+
+    monkeypatch.setattr("games.bounded.MAX_SECONDS", 0.05)
+    assert texts.render("{{ rules }} {{ rules }}", {"rules": Waits()}) == "text text\n"
 
 
 @pytest.mark.parametrize(

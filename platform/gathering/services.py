@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError, connection, transaction
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
@@ -29,6 +29,9 @@ ASK_SECONDS = 10
 """How often a page asks. Presence is stored at most this often."""
 MOST_WAITING = 5_000
 """How many people one session's waiting room holds."""
+_HOLDS_SESSIONS = """
+SELECT 1 FROM gathering_session WHERE study_id = %s AND (started_at IS NOT NULL OR ended_at IS NULL) LIMIT 1
+"""
 
 
 class SeatTaken(Exception):
@@ -76,7 +79,9 @@ def _is_open(session: Session) -> bool:
 
 def holds_sessions(study: Study) -> bool:
     """Return whether people begin this study only in sessions."""
-    return study.sessions.exclude(started_at=None, ended_at__isnull=False).exists()
+    with connection.cursor() as cursor:  # asked at every arrival
+        cursor.execute(_HOLDS_SESSIONS, [study.pk])
+        return cursor.fetchone() is not None
 
 
 # ---- coming and waiting -------------------------------------------------------------------------------------------

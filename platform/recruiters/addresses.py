@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from contextlib import suppress
 
 from django.conf import settings
 from django.core.cache import cache
@@ -30,11 +31,12 @@ def address_of(request: HttpRequest) -> str | None:
 def counted(request: HttpRequest, event: str, *, seconds: int = _HOUR) -> int:
     """Count one more `event` from this address; return the count in this hour, or in this window of `seconds`."""
     key = _key(request, event, seconds)
-    cache.add(key, 0, timeout=2 * seconds)
-    try:
-        return cache.incr(key)
-    except ValueError:  # evicted from a full cache in between
-        return 1
+    for _attempt in range(2):
+        with suppress(ValueError):  # nothing counted yet
+            return cache.incr(key)
+        if cache.add(key, 1, timeout=2 * seconds):
+            break
+    return 1
 
 
 def count_failure(request: HttpRequest) -> None:

@@ -3,18 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property
-from itertools import count
 from typing import Any, TypeVar
 
-from django.db import transaction
-from django.db.models import Aggregate, Count, Exists, IntegerField, Max, OuterRef, Q, QuerySet, Subquery
-from django.db.models.fields.json import KT
-from django.db.models.functions import Cast
-from django.db.models.lookups import Exact
+from django.db import connection, transaction
+from django.db.models import Q
 from django.dispatch import receiver
 from django.utils import timezone
 from django.utils.crypto import constant_time_compare
@@ -24,7 +17,9 @@ from django.utils.translation import gettext_lazy
 from games.interface import Role
 from lobby.models import Group
 from lobby.signals import group_made
-from matches.models import Match, Seat
+from matches.bulk import send_together, wait_for_answers
+from matches.models import Match
+from matches.rows import Answer, ask, insert, new_keys
 from participants.consent import NO_PLACE_LEFT
 from participants.models import Enrolment, new_code_word, new_token
 from participants.services import end_expired, expiry_after
@@ -38,15 +33,34 @@ from recruiters.arrivals import Arrival
 from recruiters.errors import EntryRefused, NotAgain, UsedCode
 from recruiters.models import Identity
 from studies import drawing, faults, journeys, opening, participations
-from studies.journeys import DRAW, common_steps, draw_point, lobby_hall, steps_of
+from studies.journeys import DRAW, common_steps, draw_point
 from studies.models import Cell, Placement, Study, Version, configured
+from studies.seats import Asked, FoundSeat, Seats
 
 T = TypeVar("T")
-HELD_OR_OFFERED = Q(released_at=None)
-"""Placements that hold a place or were offered one; new participants are placed where these are fewest."""
-HELD = HELD_OR_OFFERED & ~Q(enrolment__state=State.ARRIVED)
+Counted = tuple[Seats, Seats]
+"""The seats as counted among all participants, and among those whom somebody may play with."""
+_LATEST = "SELECT id FROM studies_version WHERE study_id = %s ORDER BY number DESC LIMIT 1"
+_OWN_VERSION = """
+SELECT id FROM studies_version WHERE id = (
+    SELECT version_id FROM studies_placement WHERE enrolment_id = %s AND released_at IS NULL
+)
+"""
+_OFFERED = """
+SELECT cell.quota, (
+    SELECT COUNT(*) FROM studies_placement placement WHERE placement.released_at IS NULL AND placement.role = own.role
+    AND placement.cell_id IN (
+        SELECT same.id FROM studies_cell same JOIN studies_version version ON version.id = same.version_id
+        WHERE same.sha256 = cell.sha256 AND version.study_id = (
+            SELECT study_id FROM studies_version WHERE id = own.version_id
+        )
+    )
+) FROM studies_placement own LEFT JOIN studies_cell cell ON cell.id = own.cell_id
+WHERE own.enrolment_id = %s AND own.released_at IS NULL
+"""
+"""The quota of somebody's cell, NULL before the draw; how many hold or were offered their seat, they included."""
+HELD = Q(released_at=None) & ~Q(enrolment__state=State.ARRIVED)
 """Placements that hold a place: consenting takes it, opening the link does not."""
-_DRAW_NUMBER, _BLOCK = (Cast(KT(key), IntegerField()) for key in ("draw__number", "draw__block"))
 
 
 class NotOpen(EntryRefused):
@@ -66,56 +80,71 @@ def enrol(
     study: Study,
     arrival: Arrival,
     *,
+    version: Version | None = None,
     chosen: str = "",
     language: str = "",
     again: bool = False,
     token: str = "",
     prepared: Enrolment | None = None,
+    tell: Callable[[Enrolment], None] | None = None,
 ) -> Enrolment:
     """Return the arriving participant's enrolment: the one they began, or a new one.
 
     Args:
+        version: the study's latest, if it has just been read.
         chosen: use only cells of this role, if there are any (demos let people choose).
         language: that the participant chose, if the study offers it; by default the study's.
         token: of the enrolment that may begin now; empty for any.
         again: begin another enrolment if the earlier one, begun with the same reusable link, has ended.
         prepared: one for this participant (`prepare`), if it suits what the link asks for.
+        tell: is called with the enrolment in the same transaction.
 
     Raises:
         EntryRefused: with the message for the participant; nothing was changed.
     """
+    enrolment = _enrolled(study, version, arrival, chosen, language, again=again, token=token, prepared=prepared)
+    remember(enrolment.token, enrolment.language)
+    if tell is not None:
+        wait_for_answers()
+        tell(enrolment)
+    return enrolment
+
+
+def _enrolled(
+    study: Study,
+    version: Version | None,
+    arrival: Arrival,
+    chosen: str,
+    language: str,
+    *,
+    again: bool,
+    token: str,
+    prepared: Enrolment | None,
+) -> Enrolment:
     latest = latest_enrolment(study, arrival)
     if latest is not None and not _begins_another(latest, arrival, again):
         return _readmit(latest, arrival)
     participations.lock_worker(arrival)
-    version = Version.objects.select_for_update().filter(study=study).order_by("-number").first()
-    refuse_closed(study, version)
-    assert version is not None
+    version = _open_version(study, version or study.latest_version(), arrival, language)
+    asked = Asked(arrival.role, arrival.cell, arrival.together, chosen)
+    newest, counted, keys = _locked(version, asked, prepared)
+    if newest != version.pk:  # launched again since it was read
+        version = _open_version(study, study.latest_version(), arrival, language)
+        _newest, counted, keys = _locked(version, asked, prepared)
     latest = latest_enrolment(study, arrival)
     if latest is not None and not _begins_another(latest, arrival, again):
         return _readmit(latest, arrival)
     if token and (existing := Enrolment.objects.filter(token=token).first()) is not None:
         return existing
-    version.study = study
-    version = version.in_language(language)
-    if (version.purpose == Match.Purpose.SIMULATED) != (arrival.recruiter == simulated.KIND):
-        raise NotOpen(_("Only simulated participants take part in this study."))
     participations.refuse(version, arrival)
-    faults.refuse_while_unavailable(version)
-    if arrival.recruiter == otree.KIND and arrival.cell is not None:
-        refuse_unknown_cell(version, arrival.cell)
-    asked = Asked(arrival.role, arrival.cell, arrival.together, chosen)
     token = token or new_token()
     if prepared is None or asked != Asked() or not _claim(prepared, version, token=token, return_to=arrival.return_to):
-        is_drawn = asked != Asked(together=asked.together) or not draw_point(version)
-        seat = _released_if_full(lambda: find_seat(version, asked) if is_drawn else _refuse_full(version))
-        number = 1 + version.placements.count() if seat is None else 0
-        enrolment, placement = _made(version, seat, asked, number, token=token, return_to=arrival.return_to)
-        enrolment.save()
-        placement.save()
+        seat, number = _released_if_full(lambda anew: _placed(version, asked, None if anew else counted))
+        enrolment, placement = _made(version, seat, asked, number, keys()[0], token=token, return_to=arrival.return_to)
+        insert(enrolment)
+        insert(placement)
     else:
         enrolment = prepared
-    remember(enrolment.token, enrolment.language)
     if arrival.proof:
         Identity.objects.create(
             study=study.slug,
@@ -133,15 +162,89 @@ def enrol(
     return enrolment
 
 
+def _open_version(study: Study, version: Version | None, arrival: Arrival, language: str) -> Version:
+    """Return the study's latest version, which somebody would begin now, in the language in which they read it.
+
+    Raises:
+        EntryRefused: nobody may begin now, or nobody who arrives like this.
+    """
+    refuse_closed(study, version)
+    assert version is not None
+    version.study = study
+    version = version.in_language(language)
+    if (version.purpose == Match.Purpose.SIMULATED) != (arrival.recruiter == simulated.KIND):
+        raise NotOpen(_("Only simulated participants take part in this study."))
+    faults.refuse_while_unavailable(version)
+    if arrival.recruiter == otree.KIND and arrival.cell is not None:
+        refuse_unknown_cell(version, arrival.cell)
+    return version
+
+
+def _locked(version: Version, asked: Asked, prepared: Enrolment | None) -> tuple[int, Counted | None, Answer]:
+    """Lock the study's latest version; return its key, what was counted for a draw, and keys for new rows.
+
+    All is asked at once, so that what the lock holds up does not wait for one answer after the other.
+    """
+    if prepared is None:
+        send_together()
+    locked = ask(f"{_LATEST} {_for_update()}", [version.study_id])
+    counted = _count(version, asked) if prepared is None else None
+    keys = new_keys(Enrolment, Placement)
+    return locked()[0][0], counted, keys
+
+
+def _for_update() -> str:
+    """Return what locks the rows that a query finds; SQLite runs transactions that write one at a time anyway."""
+    return connection.ops.for_update_sql() if connection.features.has_select_for_update else ""
+
+
+def _placed(version: Version, asked: Asked, counted: Counted | None) -> tuple[FoundSeat | None, int]:
+    """Return a seat or, if the cell is drawn later, the participant's number in the version."""
+    if _is_drawn(version, asked):
+        return find_seat(version, asked, counted=counted), 0
+    seats, _peers = counted or _count(version, asked)
+    _refuse_full(seats)
+    return None, seats.number
+
+
+def _is_drawn(version: Version, asked: Asked) -> bool:
+    """Return whether the cell is drawn on arrival."""
+    return asked != Asked(together=asked.together) or not draw_point(version)
+
+
+def _count(version: Version, asked: Asked) -> Counted:
+    """Ask for all that is needed to place somebody who arrives; call under the version's lock."""
+    if _is_drawn(version, asked):
+        return _count_all(version, asked)
+    seats = Seats(version)
+    seats.ask_undrawn()
+    return seats, seats
+
+
+def _count_all(version: Version, asked: Asked, stratum: str = "") -> Counted:
+    """Ask for all that is needed to draw a cell; call under the version's lock."""
+    seats = Seats(version, stratum=stratum)
+    peers = _peers(version, asked, seats)
+    peers.ask_numbers()
+    return seats, peers
+
+
 def _made(
-    version: Version, seat: FoundSeat | None, asked: Asked, number: int, **fields: Any
+    version: Version,
+    seat: FoundSeat | None,
+    asked: Asked,
+    number: int,
+    keys: tuple[int | None, int | None] = (None, None),
+    **fields: Any,
 ) -> tuple[Enrolment, Placement]:
     """Return an enrolment and its placement, unsaved.
 
     Args:
         number: the participant's in the version, from 1, which matters before the draw.
+        keys: of the two, if known.
     """
     enrolment = Enrolment(
+        pk=keys[0],
         steps=seat.steps(version, asked) if seat else common_steps(version, number=number),
         expires_at=expiry_after(version.plan.minutes),
         may_ask=_may_ask(version, seat),
@@ -149,7 +252,7 @@ def _made(
         code_word=new_code_word(version.language),
         **fields,
     )
-    placement = Placement(enrolment=enrolment, version=version)
+    placement = Placement(pk=keys[1], enrolment=enrolment, version=version)
     _put(placement, seat)
     return enrolment, placement
 
@@ -167,7 +270,7 @@ def prepare(study: Study, languages: Sequence[str]) -> list[Enrolment]:
         assert version is not None
         version.study = study
         faults.refuse_while_unavailable(version)
-        _refuse_full(version)
+        _refuse_full(Seats(version))
     except EntryRefused:
         return []
     made, asked, seats = [], Asked(), Seats(version, stratum="")
@@ -176,7 +279,7 @@ def prepare(study: Study, languages: Sequence[str]) -> list[Enrolment]:
         read, seat = version.in_language(language), None
         if not draw_point(version):
             mine = peers[read.language] = peers.get(read.language) or _peers(read, asked, seats)
-            seat = find_seat(read, asked, seats=seats, peers=mine)
+            seat = find_seat(read, asked, counted=(seats, mine))
             for each in {seats, mine}:
                 each.take(seat)
         made.append(_made(read, seat, asked, number))
@@ -252,27 +355,37 @@ def hold_place(sender: type[Enrolment], enrolment: Enrolment, **_signal: Any) ->
     Raises:
         StepRefused: no place is left; nothing was changed.
     """
-    placements = Placement.objects.select_related("cell", "version__study").select_for_update(of=("version",))
-    placement = placements.filter(enrolment=enrolment, released_at=None).order_by().first()
-    if placement is None:
+    if _holds(enrolment):
         return
+    placement = Placement.objects.select_related("version__study").filter(enrolment=enrolment, released_at=None).get()
     version = placement.version.in_language(enrolment.language)
     try:
-        if placement.cell is None:
-            _released_if_full(lambda: _refuse_full(version))
+        if placement.cell_id is None:
+            _released_if_full(lambda _again: _refuse_full(Seats(version)))
             return
-        placement.cell.version = version
-        if Seats(version, only=placement.cell).free(placement.cell.pk, placement.role) > 0:
+        if Seats(version).has_free(placement.cell_id, placement.role):
             return
         asked = _asked_by(enrolment, role=placement.role)
-        seat = _released_if_full(lambda: find_seat(version, asked))
+        seat = _released_if_full(lambda _again: find_seat(version, asked))
     except Full as full:
         raise StepRefused({NO_PLACE_LEFT: str(full)}) from None
-    assert seat is not None
     _put(placement, seat)
     placement.save()
     enrolment.steps = [enrolment.steps[0], *seat.steps(version, asked)[1:]]
     enrolment.may_ask = _may_ask(version, seat)
+
+
+def _holds(enrolment: Enrolment) -> bool:
+    """Lock the version; return whether nothing is to hold, or all who were offered the seat may have it.
+
+    Where agents may have taken seats, that is counted otherwise.
+    """
+    send_together()
+    ask(f"{_OWN_VERSION} {_for_update()}", [enrolment.pk])
+    found = ask(_OFFERED, [enrolment.pk])()
+    wait_for_answers()
+    agents = any(step["kind"] == "lobby" and step["after"] == "agents" for step in enrolment.steps)
+    return not found or any(quota is not None and offered <= quota and not agents for quota, offered in found)
 
 
 @register
@@ -373,46 +486,10 @@ def _paused() -> str:
     return _("The study is paused at the moment. Please try again later with the same link.")
 
 
-@dataclass(frozen=True)
-class Asked:
-    """What a participant's link asks for.
-
-    Attributes:
-        role: only this seat.
-        cell: only the cell of this number; a number that the version does not have is ignored.
-        together: form groups only with participants of the same text (`recruiters.arrivals.Arrival`).
-        chosen: the seat chosen on the page; ignored if the version has no such seat.
-    """
-
-    role: str | None = None
-    cell: int | None = None
-    together: str = ""
-    chosen: str = ""
-
-
 def _asked_by(enrolment: Enrolment, *, role: str | None = None) -> Asked:
     """Return what the link asked for by which the participant arrived."""
     details = Identity.objects.filter(enrolment=enrolment).values_list("details", flat=True).first() or {}
     return Asked(role, details.get("cell"), details.get("together", ""))
-
-
-@dataclass(frozen=True)
-class FoundSeat:
-    """A seat in a drawn cell.
-
-    Attributes:
-        number: the participant's number, from 1, in the cell, or among those they may play with.
-        draw: the record (`studies.drawing`).
-    """
-
-    cell: Cell
-    role: Role
-    number: int
-    draw: Mapping[str, Any]
-
-    def steps(self, version: Version, asked: Asked, *, start: int = 0) -> list[dict[str, Any]]:
-        """Return the participant's steps from a stage on."""
-        return steps_of(version, self.cell, self.role, number=self.number, together=asked.together, start=start)
 
 
 def _may_ask(version: Version, seat: FoundSeat | None) -> bool:
@@ -425,150 +502,9 @@ def _put(placement: Placement, seat: FoundSeat | None) -> None:
         placement.cell, placement.role, placement.draw = seat.cell, seat.role, dict(seat.draw)
 
 
-SeatCounts = Counter[tuple[int, Role]]
-
-
-@dataclass(eq=False)
-class Seats:
-    """A version's seats, by cell and role: how many are held, and how many held or offered.
-
-    Placements in cells of earlier versions with the same factors and resolved plan count as well.
-
-    Attributes:
-        together: count only participants who may play together.
-        only: count only the seats of this cell.
-        language: count only participants who read this language.
-        stratum: read the draws of this stratum in the statement that counts: `last_draw` and `block`.
-        last_draw: the number of the version's last draw.
-        block: the stratum's current block, and what was drawn in it.
-    """
-
-    version: Version
-    together: str = ""
-    only: Cell | None = None
-    language: str = ""
-    stratum: str | None = None
-    cells: dict[int, Cell] = field(init=False)
-    last_draw: int = field(default=0, init=False)
-    block: drawing.Block = field(default=drawing.Block(), init=False)
-    _numbers: dict[int, set[int]] = field(default_factory=dict, init=False)
-
-    def __post_init__(self) -> None:
-        self.cells = {cell.pk: cell for cell in [self.only] if cell} or {
-            cell.pk: cell for cell in self.version.cells.order_by("number")
-        }
-        for cell in self.cells.values():
-            cell.version = self.version
-
-    @cached_property
-    def placements(self) -> QuerySet[Placement]:
-        placed = Placement.objects.filter(version__study=self.version.study_id, cell__isnull=False)
-        if self.language:
-            placed = placed.filter(enrolment__language=self.language)
-        return placed.filter(enrolment__identity__details__together=self.together) if self.together else placed
-
-    @cached_property
-    def counts(self) -> tuple[SeatCounts, SeatCounts]:
-        placements = self.placements.filter(cell__sha256=self.only.sha256) if self.only else self.placements
-        draws = {} if self.stratum is None else self._draws(self.stratum)
-        rows = (
-            placements.values_list("cell__sha256", "role")
-            .annotate(held=Count("pk", filter=HELD), held_or_offered=Count("pk", filter=HELD_OR_OFFERED), **draws)
-            .order_by()
-        )
-        keys = {cell.sha256: cell.pk for cell in self.cells.values()}
-        alone = all(cell.group_size == 1 for cell in self.cells.values())
-        taken = Counter() if self.together or alone else _taken_by_agents(self)
-        held, held_or_offered = Counter(taken), Counter(taken)
-        drawn: Counter[int] = Counter()
-        block = 0
-        for sha256, role, *numbers in rows:
-            if sha256 in keys:
-                held[keys[sha256], role] += numbers[0]
-                held_or_offered[keys[sha256], role] += numbers[1]
-                if draws:
-                    self.last_draw = max(self.last_draw, numbers[2] or 0)
-                    block = max(block, numbers[3] or 0)
-                    drawn[self.cells[keys[sha256]].number] += numbers[4]
-        self.block = drawing.Block(block, drawn)
-        return held, held_or_offered
-
-    def _draws(self, stratum: str) -> dict[str, Aggregate]:
-        """Return what tells, for each cell, of the version's draws: the last number, the stratum's block, its size."""
-        own, in_stratum = Q(version=self.version), Q(version=self.version, draw__stratum=stratum)
-        in_version = Placement.objects.filter(in_stratum).order_by().values("version")
-        current = Subquery(in_version.annotate(block=Max(_BLOCK)).values("block"))
-        return {
-            "last_draw": Max(_DRAW_NUMBER, filter=own),
-            "last_block": Max(_BLOCK, filter=in_stratum),
-            "in_block": Count("pk", filter=in_stratum & Q(Exact(_BLOCK, current))),
-        }
-
-    @property
-    def held(self) -> SeatCounts:
-        return self.counts[0]
-
-    @property
-    def held_or_offered(self) -> SeatCounts:
-        return self.counts[1]
-
-    def free(self, cell: int, role: Role) -> int:
-        """Return how many more participants may take this seat."""
-        return self.cells[cell].quota - self.held[cell, role]
-
-    def free_number(self, cell: int) -> int:
-        """Return the lowest number in a cell that is nobody's who has played or may still play.
-
-        Anyone who leaves before their first match hands their number on, and with it the order of a block that those
-        with whom they would have played have, too.
-        """
-        if cell not in self._numbers:
-            seated = Exists(Seat.objects.filter(enrolment=OuterRef("enrolment")))
-            staying = self.placements.filter(HELD_OR_OFFERED | Q(seated), cell=cell).order_by()
-            self._numbers[cell] = set(staying.values_list(Cast(KT("draw__place"), IntegerField()), flat=True))
-        return next(number for number in count(1) if number not in self._numbers[cell])
-
-    @cached_property
-    def waiting(self) -> Counter[int]:
-        """How many participants of each cell whose matches have several wait for others."""
-        sizes = [pk for pk, cell in self.cells.items() if cell.group_size > 1]
-        if not sizes:
-            return Counter()
-        seated = Seat.objects.filter(enrolment=OuterRef("enrolment"))
-        held = self.placements.filter(released_at=None, cell__in=sizes, enrolment__ended_at=None)
-        counts = held.exclude(Exists(seated)).order_by().values_list("cell").annotate(Count("pk"))
-        return Counter(dict(counts))
-
-    def forming(self, cells: Collection[int]) -> set[int]:
-        """Return which of these cells hold participants who do not form whole groups yet."""
-        return {cell for cell in cells if self.waiting[cell] % self.cells[cell].group_size}
-
-    def take(self, found: FoundSeat) -> None:
-        """Count a seat that was found, so that the next one is found as if the database knew of it."""
-        cell, record = found.cell, found.draw
-        self.held_or_offered[cell.pk, found.role] += 1
-        self.waiting[cell.pk] += 1
-        if cell.pk in self._numbers:
-            self._numbers[cell.pk].add(found.number)
-        self.last_draw = record["number"]
-        if "block" in record:
-            drawn = Counter(self.block.drawn) if record["block"] == self.block.number else Counter()
-            self.block = drawing.Block(record["block"], drawn + Counter([cell.number]))
-
-    def share(self, cell: int) -> float:
-        """Return how full a cell is, with the places offered."""
-        held = sum(self.held_or_offered[cell, seat] for seat in self.cells[cell].people)
-        return held / self.cells[cell].places
-
-
-def _refuse_full(version: Version) -> None:
+def _refuse_full(seats: Seats) -> None:
     """Raise Full if no place of the version is left for somebody whose cell is not drawn yet."""
-    seats = Seats(version)
-    hashes = {cell.sha256 for cell in seats.cells.values()}
-    same = Version.objects.filter(study=version.study_id, cells__sha256__in=hashes)
-    undrawn = Placement.objects.filter(HELD, version__in=same, cell=None).count()
-    free = sum(max(0, seats.free(pk, role)) for pk, cell in seats.cells.items() for role in cell.people)
-    if free <= undrawn:
+    if not seats.has_room():
         raise Full(_full())
 
 
@@ -576,14 +512,19 @@ def _full() -> str:
     return _("All places in this study are taken at the moment. A place may become free, so please try again later.")
 
 
-def _released_if_full(find: Callable[[], T]) -> T:
-    """Return what `find` finds. If all places are taken, first release those of participants whose time is over."""
+def _released_if_full(find: Callable[[bool], T]) -> T:
+    """Return what `find` finds. If all places are taken, first release those of participants whose time is over.
+
+    Args:
+        find: is told whether it is called again, and must count anew.
+    """
     try:
-        return find()
+        return find(False)
     except Full:
+        wait_for_answers()
         if not end_expired():
             raise
-        return find()
+        return find(True)
 
 
 def find_seat(
@@ -592,8 +533,7 @@ def find_seat(
     *,
     stratum: str = "",
     over: bool = False,
-    seats: Seats | None = None,
-    peers: Seats | None = None,
+    counted: Counted | None = None,
 ) -> FoundSeat:
     """Draw one of the cells with free seats, and return its least-held seat.
 
@@ -603,14 +543,14 @@ def find_seat(
 
     Args:
         over: draw among all cells if none has a free seat.
-        seats, peers: what was counted before, among all and among those they may play with; None: count now.
+        counted: what was counted before; None: count now.
 
     Call under the version's lock.
 
     Raises:
         Full, NoSuchSeat
     """
-    seats = seats or Seats(version, stratum=stratum)
+    seats, peers = counted or _count_all(version, asked, stratum)
     cells = [cell for cell in seats.cells.values() if cell.number == asked.cell] or list(seats.cells.values())
     seats_of_all = [(cell, seat) for cell in cells for seat in cell.people]
     role = asked.role or (asked.chosen if any(seat == asked.chosen for _cell, seat in seats_of_all) else "")
@@ -619,7 +559,7 @@ def find_seat(
         raise NoSuchSeat(
             _("The link asks for a role that this study doesn't have. Please tell the person who gave it to you.")
         )
-    open_seats = [(cell, seat) for cell, seat in possible if seats.free(cell.pk, seat) > 0]
+    open_seats = [(cell, seat) for cell, seat in possible if seats.has_free(cell.pk, seat)]
     if not open_seats and not over:
         raise Full(_full())
     open_seats = open_seats or possible
@@ -627,7 +567,6 @@ def find_seat(
     record = _drawn(version, seats, open_cells, asked, stratum)
     drawn = drawing.drawn(record)
     cell = next(cell for cell in open_cells.values() if cell.number == drawn)
-    peers = peers or _peers(version, asked, seats)
     own_seats = [seat for other, seat in open_seats if other.pk == cell.pk]
     seat = min(own_seats, key=lambda seat: peers.held_or_offered[cell.pk, seat])
     number = peers.free_number(cell.pk)
@@ -651,39 +590,13 @@ def _drawn(version: Version, seats: Seats, cells: Mapping[int, Cell], asked: Ask
     peers = Seats(version, asked.together) if asked.together else seats
     forming = peers.forming(cells) if rules.unit == "group" else set()
     return drawing.draw(
-        [drawing.Open(cell.number, cell.weight, seats.share(pk), pk in forming) for pk, cell in cells.items()],
+        [drawing.Open(cell.number, seats.weights[pk], seats.share(pk), pk in forming) for pk, cell in cells.items()],
         rule=rule,
         number=number,
         seed=seed,
         stratum=stratum,
         block=seats.block if rule == "blocks" else None,
     )
-
-
-def _taken_by_agents(seats: Seats) -> SeatCounts:
-    """Return how often agents took unfilled seats of a cell, which are not offered again.
-
-    A group's first match may be of another game than the cell's first one, with other seats: an agent then takes one
-    of the cell's seats that none of the group's participants has.
-    """
-    in_hall = Seat.objects.filter(match__lobby_group__hall__key=lobby_hall(seats.version))
-    filled = in_hall.filter(fills_in=True).values("match")
-    earlier = Seat.objects.filter(enrolment=OuterRef("enrolment"), step__lt=OuterRef("step"))
-    later_matches = in_hall.filter(Exists(earlier)).values("match")
-    rows = in_hall.filter(match__in=filled).exclude(match__in=later_matches)
-    roles: dict[tuple[int, int], list[Role]] = {}
-    agents: Counter[int] = Counter()
-    for match, fills_in, cell, role in rows.values_list(
-        "match", "fills_in", "enrolment__placement__cell", "enrolment__placement__role"
-    ):
-        agents[match] += fills_in
-        if cell in seats.cells:
-            roles.setdefault((match, cell), []).append(role)
-    counts: SeatCounts = Counter()
-    for (match, cell), taken in roles.items():
-        free = Counter(seats.cells[cell].people) - Counter(taken)
-        counts.update((cell, role) for role in list(free.elements())[: agents[match]])
-    return counts
 
 
 @receiver(group_made)

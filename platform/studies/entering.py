@@ -20,11 +20,11 @@ class Admitted:
     """Somebody may begin.
 
     Attributes:
-        tell: is called with the enrolment that begins.
+        tell: is called with the enrolment, in the transaction in which it begins.
         prepared: the enrolment that was prepared for them (`enrolling.prepare`), if any.
     """
 
-    tell: Callable[[Enrolment], None] = lambda _enrolment: None
+    tell: Callable[[Enrolment], None] | None = None
     prepared: Enrolment | None = None
 
 

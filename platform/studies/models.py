@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Collection, Iterable, Mapping
 from copy import copy
 from decimal import Decimal
@@ -125,6 +126,19 @@ class Study(models.Model):
         """Return the studies, read together with what `entry_rules` needs."""
         entries = LogEntry.objects.filter(study=models.OuterRef("pk"), path="entry").order_by("-pk")
         return cls.objects.annotate(launched_entry=models.Subquery(entries.values("after")[:1]))
+
+    @classmethod
+    def entered(cls, slug: str) -> tuple[Study | None, Version | None]:
+        """Return the study of this short name as `with_entry`, and its latest version, in one statement."""
+        found: Any = next(iter(cls.objects.raw(_ENTERED, [slug])), None)
+        if found is None:
+            return None, None
+        found.launched_entry = None if found.launched_entry is None else json.loads(found.launched_entry)
+        if found.version is None:
+            return found, None
+        version = copy(_version(found.version, found.version_seed, found.version_sha256))
+        version.study = found
+        return found, version
 
     def in_force(self, path: str, otherwise: Any = None) -> Any:
         """Return what was last launched of a part that is outside the hash; `otherwise` if nothing was launched."""
@@ -299,6 +313,21 @@ class Version(models.Model):
         hashes: dict[int, str] = {}
         seats: dict[int, Any] = {}
         return [Cell.planned(self, cell.number, hashes=hashes, seats=seats) for cell in self.reader.cells]
+
+
+_ENTERED = f"""
+SELECT {", ".join(f"studies_study.{field.column}" for field in Study._meta.concrete_fields)},
+(SELECT after FROM studies_logentry WHERE study_id = studies_study.id AND path = 'entry' ORDER BY id DESC LIMIT 1)
+AS launched_entry, version.id AS version, version.seed AS version_seed, version.sha256 AS version_sha256
+FROM studies_study LEFT JOIN studies_version version ON version.study_id = studies_study.id
+WHERE slug = %s ORDER BY version.number DESC LIMIT 1
+"""
+
+
+@lru_cache(maxsize=64)
+def _version(key: int, seed: int, sha256: str) -> Version:
+    """Return a stored version; cached in the process, by what tells it from those of other databases."""
+    return Version.objects.get(pk=key, seed=seed, sha256=sha256)
 
 
 class _Identity:
@@ -492,6 +521,11 @@ class Cell(models.Model):
         return self.role or gettext("{number} participants").format(number=self.group_size)
 
 
+def _of_draw(sql: str) -> models.Func:
+    """Return SQL about the draw's record, as `studies.seats` writes it, for an index."""
+    return models.Func("draw", template=sql.format("%(expressions)s"))
+
+
 class Placement(models.Model):
     """A participant's place in a version, and from the draw on in one of its cells.
 
@@ -520,6 +554,13 @@ class Placement(models.Model):
         indexes = [
             models.Index(fields=["cell"], condition=models.Q(released_at=None), name="placement_held"),
             models.Index(fields=["cell"], condition=models.Q(tallied=False), name="placement_untallied"),
+            models.Index("version", _of_draw("CAST({} ->> 'number' AS integer)"), name="placement_number"),
+            models.Index(
+                "version",
+                _of_draw("({} ->> 'stratum')"),
+                _of_draw("CAST({} ->> 'block' AS integer)"),
+                name="placement_block",
+            ),
         ]
 
     def __str__(self) -> str:

@@ -8,7 +8,6 @@ from dataclasses import replace
 from typing import Any
 
 from django.conf import settings
-from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.crypto import salted_hmac
@@ -28,7 +27,7 @@ from plans.languages import NAMES
 from recruiters import addresses, arrivals
 from recruiters.errors import EntryRefused, ForgedLink, IncompleteLink, TooMany, TooManyFailures, TooSoon, WrongCode
 from studies import enrolling, entering, journeys, participations
-from studies.models import Study
+from studies.models import Study, Version
 from studies.names import two_person_slug
 
 COOKIE_SALT = "studies.open-entry"
@@ -42,15 +41,16 @@ def join(request: HttpRequest, slug: str) -> HttpResponse:
     """Admit a participant who follows a recruiter's link, show a preview, or explain why not and what to do."""
     if addresses.failed_too_often(request):
         return _not_admitted(request, None, TooManyFailures())
-    study = Study.with_entry().filter(slug=slug).first()
+    study, version = Study.entered(slug)
     if study is None:
         addresses.count_failure(request)
         return render(request, "studies/unknown.html", status=404)
-    with override(_language(request, study)):
-        return _join(request, study)
+    languages = version.languages if version else (SOURCE,)
+    with override(entering.language_for(request, languages, request.POST.get("language", ""))):
+        return _join(request, study, version)
 
 
-def _join(request: HttpRequest, study: Study) -> HttpResponse:
+def _join(request: HttpRequest, study: Study, version: Version | None) -> HttpResponse:
     arrival = None
     try:
         entry = study.entry
@@ -62,8 +62,8 @@ def _join(request: HttpRequest, study: Study) -> HttpResponse:
         if arrival.preview:
             return render(request, "studies/preview.html", _study_context(study))
         if entry == Study.Entry.OPEN:
-            return _enter_openly(request, study, arrival)
-        return _enter(request, study, arrival)
+            return _enter_openly(request, study, version, arrival)
+        return _enter(request, study, version, arrival)
     except IncompleteLink as refusal:
         if entry == Study.Entry.CODES:
             return render(
@@ -96,7 +96,7 @@ def _not_admitted(
     return allow_form(page, context.get("return_instructions"))
 
 
-def _enter(request: HttpRequest, study: Study, arrival: arrivals.Arrival) -> HttpResponse:
+def _enter(request: HttpRequest, study: Study, version: Version | None, arrival: arrivals.Arrival) -> HttpResponse:
     """Handle a personal link: continue the enrolment or, if it has ended, offer another one where allowed."""
     if arrival.once:
         arrival = replace(arrival, held=_browser_token(request, study) or _token(request, study))
@@ -105,9 +105,9 @@ def _enter(request: HttpRequest, study: Study, arrival: arrivals.Arrival) -> Htt
     answer = entering.ask(request, study, arrival) if existing is None or (existing.ended and again) else None
     if isinstance(answer, HttpResponse):
         return answer
-    if existing is None and (arrival.once or len(_languages(study)) > 1) and request.method == "GET":
+    if existing is None and (arrival.once or (version and len(version.languages) > 1)) and request.method == "GET":
         # Link previews by other programs must not use the link up, and a language can be chosen only before.
-        enrolling.refuse_closed(study, study.latest_version())
+        enrolling.refuse_closed(study, version)
         return render(request, "studies/welcome.html", _study_context(study))
     if existing is not None and existing.ended and request.method == "GET":
         try:
@@ -121,16 +121,23 @@ def _enter(request: HttpRequest, study: Study, arrival: arrivals.Arrival) -> Htt
         _refuse_too_many(request, arrival)
     token = _token(request, study) if arrival.once else ""
     prepared = answer.prepared if answer else None
-    with transaction.atomic():
-        enrolment = enrolling.enrol(
-            study, arrival, language=get_language(), again=again, token=token, prepared=prepared
-        )
-        if answer is not None:
-            answer.tell(enrolment)
+    tell = answer.tell if answer else None
+    enrolment = enrolling.enrol(
+        study,
+        arrival,
+        version=version,
+        language=get_language(),
+        again=again,
+        token=token,
+        prepared=prepared,
+        tell=tell,
+    )
     return _redirect_and_remember(request, study, enrolment) if arrival.once else redirect(enrolment)
 
 
-def _enter_openly(request: HttpRequest, study: Study, arrival: arrivals.Arrival) -> HttpResponse:
+def _enter_openly(
+    request: HttpRequest, study: Study, version: Version | None, arrival: arrivals.Arrival
+) -> HttpResponse:
     """Handle an open link: continue a known browser's enrolment, or ask a new one to begin."""
     begun = _browser_token(request, study)
     existing = Enrolment.objects.filter(token=begun).first() if begun else None
@@ -138,7 +145,7 @@ def _enter_openly(request: HttpRequest, study: Study, arrival: arrivals.Arrival)
         if existing is not None and not existing.ended:
             return redirect(existing)
         try:
-            _refuse_openly(study, existing)
+            _refuse_openly(study, version, existing)
         except EntryRefused as refusal:
             if existing is None:
                 raise
@@ -153,33 +160,27 @@ def _enter_openly(request: HttpRequest, study: Study, arrival: arrivals.Arrival)
     if resubmitted is not None:
         return _redirect_and_remember(request, study, resubmitted)
     if existing is not None:
-        _refuse_openly(study, existing)
+        _refuse_openly(study, version, existing)
     answer = entering.ask(request, study, arrival)
     if isinstance(answer, HttpResponse):
         return answer
     _refuse_too_many(request, arrival)
     role = request.POST.get("role", "") if study.purpose == Match.Purpose.DEMO else ""
-    with transaction.atomic():
-        enrolment = enrolling.enrol(
-            study, arrival, chosen=role, language=get_language(), token=token, prepared=answer.prepared
-        )
-        answer.tell(enrolment)
+    enrolment = enrolling.enrol(
+        study,
+        arrival,
+        version=version,
+        chosen=role,
+        language=get_language(),
+        token=token,
+        prepared=answer.prepared,
+        tell=answer.tell,
+    )
     return _redirect_and_remember(request, study, enrolment)
 
 
-def _languages(study: Study) -> tuple[str, ...]:
-    """Return the languages that visitors may choose from."""
-    version = study.latest_version()
-    return version.languages if version else (SOURCE,)
-
-
-def _language(request: HttpRequest, study: Study) -> str:
-    return entering.language_for(request, _languages(study), request.POST.get("language", ""))
-
-
-def _refuse_openly(study: Study, earlier: Enrolment | None) -> None:
+def _refuse_openly(study: Study, version: Version | None, earlier: Enrolment | None) -> None:
     """Raise EntryRefused if nobody may enter now, or not in a browser that has this earlier enrolment."""
-    version = study.latest_version()
     enrolling.refuse_closed(study, version)
     if earlier is not None and version is not None:
         participations.refuse_browser(version, earlier)

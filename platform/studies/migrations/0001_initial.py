@@ -167,6 +167,14 @@ class Migration(migrations.Migration):
             model_name='placement',
             index=models.Index(condition=models.Q(('tallied', False)), fields=['cell'], name='placement_untallied'),
         ),
+        migrations.AddIndex(
+            model_name='placement',
+            index=models.Index(models.F('version'), models.Func('draw', template="CAST(%(expressions)s ->> 'number' AS integer)"), name='placement_number'),
+        ),
+        migrations.AddIndex(
+            model_name='placement',
+            index=models.Index(models.F('version'), models.Func('draw', template="(%(expressions)s ->> 'stratum')"), models.Func('draw', template="CAST(%(expressions)s ->> 'block' AS integer)"), name='placement_block'),
+        ),
         migrations.AddConstraint(
             model_name='cell',
             constraint=models.UniqueConstraint(fields=('version', 'number'), name='one_cell_per_number'),

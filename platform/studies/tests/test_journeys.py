@@ -20,6 +20,7 @@ from matches.models import Match, Seat
 from participants import services as people
 from participants.models import Enrolment
 from participants.states import State
+from participants.steps import StepRefused
 from recruiters.arrivals import Arrival
 from studies.enrolling import Seats, enrol
 from studies.journeys import ordered, steps_of, williams
@@ -241,10 +242,11 @@ class TestGroups:
         agents = {"rational": {"script": "rational"}, "fair": {"script": "fair"}}
         later = contest("guess", lobby={**fills, "fill": "rational"})
         block = {"stage": "block", "name": "games", "order": "random", "of": [split, later]}
-        made = study(block, agents=agents, factors={})
+        made = study(block, agents=agents, factors={}, quota=1)
         version = made.latest_version()
         (cell,) = version.cells.all()
         (person,) = arrive(made)
+        late = enrol(made, Arrival("open", worker="", proof=""))
         assert person.step["stage"] == "guess" and person.placement.role == "alice"
         Place.objects.update(until=timezone.now())
         lobbies.sweep()
@@ -253,6 +255,8 @@ class TestGroups:
         seats = Seats(version)
         assert {role: seats.held[cell.pk, role] for role in cell.people} == {"alice": 1, "bob": 1}
         assert sum(seats.held.values()) == 2
+        with pytest.raises(StepRefused):
+            people.answer_step(enrolment_id=late.pk, position=0, data={"agree": "yes"})
 
     def test_who_leaves_before_the_game_is_replaced_in_the_same_order(self):
         block = {"stage": "block", "name": "games", "order": "balanced", "groups": {"lobby": {"ready": 0}}}
