@@ -19,7 +19,7 @@ from participants.models import Enrolment
 from participants.services import expiry_after
 from plans.agents import PERSON
 from studies.disclosure import disclosure_of, late_disclosure
-from studies.enrolling import steps_of
+from studies.journeys import steps_of
 from studies.models import Placement
 from studies.tests import kit
 
