@@ -408,13 +408,15 @@ class Change:
             for role, turn in self.turns.items()
             if turn.by_agent and turn is not self._turns_before.get(role) and self.match.has_begun(self.now)
         ]
+        opens = self._is_created  # no page shows it yet
+        is_quiet = opens or (self.play.step == self._step_before and not self.play.over)
         tells_marks = self._replaces is None and (self._rows or (self._marks_changed and not self.match.blind))
         announce.when_committed(
             self.match,
             self.play,
             turns=agent_turns,
-            frames_for=self._frames_for if self.play.step == self._step_before and not self.play.over else None,
-            marks_after=self._last_before if tells_marks else None,
+            frames_for=self._frames_for if is_quiet else None,
+            marks_after=self._last_before if tells_marks and not opens else None,
             replaced=self._replaced,
             sender=self._sender,
         )
