@@ -441,7 +441,7 @@ def test_signing_in_again_elsewhere_loses_nothing(stack, desk: Page):
     desk.context.clear_cookies()
     press(desk, "Save")
     expect(desk.locator("[data-status]")).to_contain_text("You are signed out")
-    researching.sign_in(stack, desk.context.new_page())
+    researching.sign_in(stack, desk.context.new_page(), "/admin/")
     save(desk)
     slug = slug_of(desk)
     assert game_of(plan(stack, slug))["config"]["money"] == 7

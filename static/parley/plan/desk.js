@@ -159,6 +159,9 @@ export function makeDesk(root, data, { draw, drawAround, onCheck, placeOfFault }
     return fetch(url, { method: "POST", body, headers: { "X-CSRFToken": csrf() }, signal });
   };
 
+  // Without a session, the server leads to the entrance; without the cookie of its forms, it refuses.
+  const isSignedOut = (response) => response.redirected || response.status === 403;
+
   let timer, running;
   function scheduleCheck() {
     clearTimeout(timer);
@@ -171,7 +174,7 @@ export function makeDesk(root, data, { draw, drawAround, onCheck, placeOfFault }
     running = new AbortController();
     try {
       const response = await desk.post(desk.urls.check, {}, running.signal);
-      if (response.redirected) return desk.say(desk.words.signed_out);
+      if (isSignedOut(response)) return desk.say(desk.words.signed_out);
       if (!response.ok) throw new Error(String(response.status));
       const before = JSON.stringify(desk.answer.seats);
       desk.answer = await response.json();
@@ -256,7 +259,7 @@ export function makeDesk(root, data, { draw, drawAround, onCheck, placeOfFault }
     } catch {
       return desk.say(desk.words.not_saved);
     }
-    if (response.redirected || response.status === 403) return desk.say(desk.words.signed_out);
+    if (isSignedOut(response)) return desk.say(desk.words.signed_out);
     if (response.status === 409) return settle(await response.json());
     if (!response.ok) return desk.say(response.status === 400 ? (await response.json()).error : desk.words.not_saved);
     const saved = await response.json();
