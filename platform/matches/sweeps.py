@@ -25,7 +25,7 @@ def requeue_waiting() -> int:
     now = timezone.now()
     next_time = now + timedelta(seconds=REQUEUE_SECONDS)
     queued = 0
-    for match in Match.objects.filter(requeue_at__lt=now):
+    for match in Match.objects.filter(status=Match.Status.LIVE, requeue_at__lt=now):
         # Only one of several concurrent sweeps wins this update, so a turn is queued once.
         if not Match.objects.filter(pk=match.pk, requeue_at=match.requeue_at).update(requeue_at=next_time):
             continue
@@ -53,7 +53,8 @@ def note_absences() -> None:
 
 def time_out_overdue() -> None:
     """Apply the time-out rules to every match with an overdue turn."""
-    for match_id in Match.objects.filter(deadline__lt=timezone.now()).values_list("pk", flat=True):
+    overdue = Match.objects.filter(status=Match.Status.LIVE, deadline__lt=timezone.now())
+    for match_id in overdue.values_list("pk", flat=True):
         services.handle_time_outs(match_id=match_id)
 
 

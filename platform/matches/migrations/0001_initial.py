@@ -44,7 +44,7 @@ class Migration(migrations.Migration):
                 'verbose_name': 'match',
                 'verbose_name_plural': 'matches',
                 'ordering': ['-started_at'],
-                'indexes': [models.Index(condition=models.Q(('status', 'live')), fields=['id'], name='match_live'), models.Index(condition=models.Q(('deadline__isnull', False)), fields=['deadline'], name='match_deadline'), models.Index(condition=models.Q(('requeue_at__isnull', False)), fields=['requeue_at'], name='match_requeue'), models.Index(condition=models.Q(('status', 'abandoned')), fields=['budget_of', 'ended_at'], name='match_abandoned')],
+                'indexes': [models.Index(condition=models.Q(('status', 'live')), fields=['id'], name='match_live'), models.Index(condition=models.Q(('status', 'abandoned')), fields=['budget_of', 'ended_at'], name='match_abandoned')],
             },
         ),
         migrations.CreateModel(
@@ -77,7 +77,7 @@ class Migration(migrations.Migration):
                 ('sight', models.JSONField(help_text="participants' moves: milliseconds that each block of the page was in sight before it", null=True)),
                 ('tries', models.JSONField(help_text="participants' moves: what they tried before it, as [milliseconds, control, number]", null=True)),
                 ('warned', models.JSONField(help_text="participants' moves: warnings shown in the turn, and whether the last was confirmed", null=True)),
-                ('match', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='events', to='matches.match')),
+                ('match', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='events', to='matches.match')),
             ],
             options={
                 'indexes': [models.Index(condition=models.Q(('shown_at__isnull', False)), fields=['at'], name='event_of_person')],
