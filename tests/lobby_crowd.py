@@ -58,6 +58,7 @@ class Crowd:
 
     Attributes:
         arrived, begun: when each person came to the lobby and was told that the game starts (monotonic seconds).
+        samples: how often what a page said was compared, after its first `TOLERANCE` seconds in the lobby.
         silent: samples of people in the lobby whose page had not loaded yet, such as during a kill.
         false: sentences that were not true, with what was.
     """
@@ -186,7 +187,7 @@ def meet(stack: Stack, size: Size) -> tuple[Crowd, dict[str, int]]:
 
 async def _meet(stack: Stack, size: Size, paths: list[str]) -> Crowd:
     crowd, slots = Crowd(), asyncio.Semaphore(REQUESTS)
-    async with httpx.AsyncClient(base_url=stack.url, timeout=TIMEOUT) as client:
+    async with httpx.AsyncClient(base_url=stack.url, timeout=TIMEOUT, follow_redirects=True) as client:
         position = POSITION.search((await client.get(paths[0])).text)
         assert position is not None
 
@@ -245,7 +246,7 @@ async def _sample(stack: Stack, crowd: Crowd) -> None:
             is_new = asked_at - known_since.setdefault(token, asked_at) < TOLERANCE
             true = {one for _at, each in recent for one in each.get(token, ([], ""))[0]}
             true_counts = {each[token][1] for _at, each in recent if token in each}
-            crowd.samples += 1
+            crowd.samples += not is_new
             crowd.silent += not sentence and not is_new and token in truths
             if sentence and sentence not in true and not is_new:
                 crowd.false.append(f"{sentence}; but {sorted(true)}")
