@@ -94,11 +94,11 @@ async def kill_services(stack, people: list[Person], last_may_arrive: asyncio.Ev
 
 @pytest.mark.slow
 def test_nobody_waits_with_a_false_sentence_although_services_are_killed(stack):
-    """The benchmark's crowd in the lobby, and what its pages say; five groups of four."""
-    crowd, outcome = lobby_crowd.meet(stack, lobby_crowd.Size(groups=5, per_second=0.3, kill_every=4.0))
+    """The first of each group of four wait long enough for what their pages say to be compared."""
+    crowd, outcome = lobby_crowd.meet(stack, lobby_crowd.Size(groups=3, per_second=0.15, kill_every=4.0))
     assert set(crowd.kills) == {"web", "redis", "worker"}
     assert (crowd.false, outcome["not seated"]) == ([], 0)
-    assert len(crowd.begun) == 20 and crowd.samples > 50
+    assert len(crowd.begun) == 12 and crowd.samples > 10
 
 
 @pytest.mark.slow
