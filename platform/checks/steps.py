@@ -72,6 +72,7 @@ class Instructions(_GameStep):
 
     kind = "instructions"
     title = _("How the game works")
+    alike = True
     template = "participants/instructions.html"
     state = State.CONSENTED
     done_state = State.INSTRUCTED
@@ -90,8 +91,7 @@ class Instructions(_GameStep):
             "tries": self._tries_left() if asks_code_word else 0,
             "tried": len(self.step.get("typed", ())),
             "starts": following in ("lobby", "match"),
-            "name": self.enrolment.display_name,
-            "about": self.step,
+            "about": {name: self.step.get(name) for name in ("pay", "endings")},
         }
 
     def _tries_left(self) -> int:

@@ -16,9 +16,9 @@ from games.errors import GameError
 from games.interface import Role
 from matches import chat, screens, services
 from matches.absences import has_lost_connection, is_answered_for, is_away, is_replaced
-from matches.change import extension_seconds
 from matches.models import Match, Seat
 from opponents.agents import parse_agents
+from participants.alike import Own
 from participants.markdown import to_html
 from participants.models import Enrolment
 from participants.states import State
@@ -45,6 +45,11 @@ class MatchStep(Step):
     @property
     def title(self) -> Promise:
         return _("Chat") if self.step.get("game") == registry.CONVERSATION else _("The game")
+
+    @property
+    def alike(self) -> bool:
+        seat = self.seat()
+        return seat is not None and seat.match.chat() is None
 
     def seat(self) -> Seat | None:
         """Return the participant's seat with its match, as of the start of this request."""
@@ -151,12 +156,19 @@ class MatchStep(Step):
             )
         game = match.configured()
         return {
-            "frame": frame,
-            "game": game,
+            "frame": {**frame, "html": Own(frame["html"])},
+            "game": {"key": game.key, "title": game.title},
             "instructions": to_html(game.instructions(seat.role, match.texts.get("instructions"))),
             "is_talk": match.disclosure().is_talk,
-            "called": names_in(match, seat.role, own_name=self.enrolment.display_name),
-            "extension": extension_seconds(match),
+            "called": [
+                (title, Own.of(name), own)
+                for title, name, own in names_in(match, seat.role, own_name=self.enrolment.display_name)
+            ],
+            "pays": [
+                {name: step.get(name) for name in ("pay", "endings")}
+                for step in self.enrolment.steps
+                if step.get("pay") and step.get("stage") == self.step.get("stage")
+            ],
             **chat.page(match, seat.role),
         }
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from django.utils.translation import gettext_lazy as _
 
+from participants.alike import Own
 from participants.markdown import to_html
 from participants.signals import answers, returning_over_quota
 from participants.states import State
@@ -28,6 +29,7 @@ class Consent(Step):
 
     kind = "consent"
     title = _("Before you begin")
+    alike = True
     template = "participants/consent.html"
     state = State.ARRIVED
     done_state = State.CONSENTED
@@ -62,11 +64,12 @@ class Name(Step):
 
     kind = "name"
     title = _("Your name in the game")
+    alike = True
     template = "participants/name.html"
     state = State.CONSENTED
 
     def context(self) -> dict[str, Any]:
-        return {"name": self.enrolment.display_name, "shown": self.step.get("visible", False)}
+        return {"name": Own.of(self.enrolment.display_name), "shown": self.step.get("visible", False)}
 
     def answer(self, data: Mapping[str, str]) -> None:
         self.enrolment.display_name = checked_name(data.get("name", ""), reserved=self.step.get("reserved", ()))

@@ -64,6 +64,11 @@ class Step(ABC):
         """The state of a participant at this step."""
 
     @property
+    def alike(self) -> bool:
+        """Whether the page is the same for many participants, but for what its context marks as their own."""
+        return False
+
+    @property
     def required(self) -> bool:
         """Whether a participant must have done this step to be finished, and paid in full."""
         return True

@@ -12,6 +12,7 @@ from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.template.loader import render_to_string
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.clickjacking import xframe_options_exempt
@@ -19,6 +20,7 @@ from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods
 
 from participants import services
+from participants.alike import Reader, render_alike
 from participants.markdown import to_html
 from participants.models import Enrolment
 from participants.returning import allow_form, return_instructions
@@ -112,8 +114,8 @@ def _render_step(request: HttpRequest, enrolment: Enrolment, step: Step) -> Http
         step.posted, step.errors = posted, errors
     context = {
         **page_context(enrolment),
-        "step": step,
-        "title": step.title,
+        "step": step.kind,
+        "title": str(step.title),
         "position": enrolment.position,
         "counted": any(  # whether they have consented to the recording of page use
             step["kind"] == "consent" and step.get("behaviour") for step in enrolment.steps[: enrolment.position]
@@ -122,7 +124,11 @@ def _render_step(request: HttpRequest, enrolment: Enrolment, step: Step) -> Http
         "posted": posted,
         **step.context(),
     }
-    return allow_form(render(request, step.template, context), context.get("return_instructions"))
+    if step.alike and not errors and not enrolment.has_unread:
+        html = render_alike(step.template, {**context, "enrolment": Reader.of(enrolment)})
+    else:
+        html = render_to_string(step.template, context, request)
+    return allow_form(HttpResponse(html), context.get("return_instructions"))
 
 
 def _render_ending(request: HttpRequest, enrolment: Enrolment) -> HttpResponse:
@@ -160,7 +166,7 @@ def page_context(enrolment: Enrolment) -> dict[str, Any]:
     """
     known = [n for n, step in enumerate(enrolment.steps) if step.get("shown", "show_if" not in step)]
     done = len(known) if enrolment.ended else sum(n < enrolment.position for n in known)
-    titles = [step_object(enrolment, enrolment.steps[n]).title for n in known]
+    titles = [str(step_object(enrolment, enrolment.steps[n]).title) for n in known]
     return {"enrolment": enrolment, "progress": {"done": done, "total": len(known), "titles": titles}}
 
 
