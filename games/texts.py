@@ -59,6 +59,7 @@ def lacks(game: str, code: str) -> str:
     return next((name for name in needed if not exists(game, name)), "")
 
 
+@cache
 def exists(game: str, name: str) -> bool:
     """Return whether there is such a file."""
     return _file(game, name).is_file()
@@ -73,12 +74,26 @@ def _compile(template: str) -> Any:
     return _environment.compiled_bounded(template)
 
 
+class _Key(str):
+    """Variables as a cache's key, their repr: 1, 1.0 and True are equal but look different."""
+
+    variables: Mapping[str, Any]
+
+
 def render(template: str, variables: Mapping[str, Any]) -> str:
-    """Return `template` with `variables` filled in.
+    """Return `template` with `variables` filled in; everyone in a seat reads the same.
 
     Raises:
         BadText: it does not parse or uses an unknown variable.
     """
+    key = _Key(variables)
+    key.variables = variables
+    return _rendered(template, key, language())
+
+
+@lru_cache(maxsize=512)
+def _rendered(template: str, key: _Key, language: str) -> str:
+    variables = key.variables
     try:
         text = _environment.rendered(_compile(template), variables)
     except (TemplateError, TypeError, ValueError, ArithmeticError) as error:

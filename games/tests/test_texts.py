@@ -11,6 +11,7 @@ from games import registry, texts
 from games.errors import BadText
 from games.examples import cases
 from games.play import configure
+from games.words import in_language
 
 RUNS_ON = re.compile(r"[^\n]\n(?![-*] |\d+\. |#)[^\n]")
 """A line below another one that begins neither a list's item nor a heading: Markdown joins the two."""
@@ -107,3 +108,12 @@ def test_no_paragraph_of_the_rules_runs_into_the_next(key: str) -> None:
     for case in cases(key):
         for role in case.game.roles():
             assert not RUNS_ON.search(case.game.instructions(role)), (case, role)
+
+
+def test_a_text_is_kept_for_its_variables_and_the_language():
+    assert [texts.render("{{ n }}", {"n": n}) for n in (1, True, 1.0, "1")] == ["1\n", "True\n", "1.0\n", "1\n"]
+    shown = []
+    for code in ("en", "de", "en"):
+        with in_language(code):
+            shown.append(texts.render("{{ n|number }}", {"n": 1.5}))
+    assert shown == ["1.5\n", "1,5\n", "1.5\n"]
