@@ -6,6 +6,7 @@ import pytest
 from django.template.loader import render_to_string
 from django.utils.translation import override
 
+from matches.models import Match
 from participants import alike, views
 from participants.alike import Own, render_alike
 from tests.visitors import Visitor, arrived_participant, launched_study
@@ -18,6 +19,7 @@ def nothing_kept():
 
 @pytest.mark.django_db
 def test_everyone_sees_their_own_page(monkeypatch):
+    monkeypatch.setattr(Match, "seconds_left", lambda *_turn: 100)
     study = launched_study()
     visitors = [Visitor(arrived_participant(study, worker)) for worker in ("first", "second")]
     names = {visitor.enrolment.token: name for visitor, name in zip(visitors, ("O'Neil", "佐藤"), strict=True)}
