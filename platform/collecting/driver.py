@@ -175,7 +175,9 @@ class _Driver:
             log.exception("the failure of item %s was not written", item.number)
 
     async def _play_match(self, item: Item, match: Match, host: Host) -> None:
-        play, agents = await self._writers.retry(lambda: (match.play(), match.agents()))
+        play, agents, planned = await self._writers.retry(
+            lambda: (match.play(), match.agents(), planning.planned_match(self.collection, item.number))
+        )
         while self.running and not play.over:
             if match.chat() is not None:
                 await speaking.speak_in_turns(match.pk, host)
@@ -183,7 +185,11 @@ class _Driver:
                     return
             roles = roles_to_ask(play)
             tasks = [
-                asyncio.create_task(self._think(item, match, play, role, agents[role], host, alone=len(roles) == 1))
+                asyncio.create_task(
+                    self._think(
+                        match, play, role, agents[role], host, planned.template_for(agents[role]), alone=len(roles) == 1
+                    )
+                )
                 for role in roles
             ]
             await asyncio.wait(tasks)
@@ -198,7 +204,7 @@ class _Driver:
                 task.result()
 
     async def _think(
-        self, item: Item, match: Match, play: Play, role: Role, agent: Agent, host: Host, *, alone: bool
+        self, match: Match, play: Play, role: Role, agent: Agent, host: Host, template: str | None, *, alone: bool
     ) -> tuple[Question, Decision | None]:
         """Return the decision of an agent or its fallback model; None if its fallback script must move.
 
@@ -206,7 +212,6 @@ class _Driver:
             CapReached: this collection may make no model calls for now.
             _Failed: the agent gave no legal move.
         """
-        template = planning.planned_match(self.collection, item.number).template_for(agent)
         ask_now = partial(question_for, match, play, role, agent, host, template=template)
         question = None
         try:

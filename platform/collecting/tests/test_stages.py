@@ -23,7 +23,7 @@ def test_later_stage_is_created_from_earlier_results(monkeypatch):
     monkeypatch.setattr(get("bargaining"), "stage_configurations", classmethod(stage_configurations))
     plan = dict(
         title="In stages", slug="stages", game="bargaining", configurations=[{"rounds": 1}, {"rounds": 2}],
-        agents=["script:fair"], repetitions=2, stages=3, seed=1,
+        agents=["script:fair"], repetitions=2, stages=3, seed=1, delay=0.001,
     )  # fmt: skip
     collection = services.start(new_collection(**plan))
     while collection.status == "running":
