@@ -94,7 +94,8 @@ def send(token: str, move: Any, **keys: Any) -> tuple[int, dict[str, Any]]:
 
 
 def moves_of(match: Match, role: str = "bob") -> list[dict[str, Any]]:
-    return [event.data for event in Event.objects.filter(match=match, kind="move") if event.data["role"] == role]
+    moves = Event.objects.filter(match=match, kind="move").order_by("number")
+    return [event.data for event in moves if event.data["role"] == role]
 
 
 def test_a_program_is_shown_its_seat_and_moves():

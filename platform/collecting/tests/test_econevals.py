@@ -90,7 +90,7 @@ def test_a_model_plays_the_full_length_with_tools(monkeypatch, tmp_path, key: st
     periods = match.metrics["questions" if key == "patience" else "periods_played"]
     assert periods == LENGTHS[key] or (key == "scheduling" and match.metrics["solved"])
     seats = len(match.configured().roles())
-    moves = [event.data["move"] for event in Event.objects.filter(match=match, kind="move")]
+    moves = [event.data["move"] for event in Event.objects.filter(match=match, kind="move").order_by("number")]
     assert sum("note" not in move for move in moves) == periods * seats
     if key != "patience":
         assert any("note" in move for move in moves)

@@ -193,7 +193,10 @@ def test_a_sealed_answer_can_be_replaced_until_everybody_has_answered():
     assert intake.handle_move(first, posted_fields(answer="50"))["again"], "the first one was delivered twice"
     assert intake.handle_move(second, posted_fields(answer="20"))["type"] == "taken"
     match = Match.objects.get(pk=first.match_id)
-    logged = [(event.number, event.role, event.data["move"]["answer"]) for event in match.events.filter(kind="move")]
+    logged = [
+        (event.number, event.role, event.data["move"]["answer"])
+        for event in match.events.filter(kind="move").order_by("number")
+    ]
     assert logged == [(2, "p1", 50.0), (3, "p1", 40.0), (4, "p2", 20.0)]
     assert match.events.get(number=3).asked_at == match.events.get(number=2).asked_at
     assert match.play().state.runs == ((40.0, 20.0),)

@@ -361,7 +361,7 @@ class TestPilotReport:
         match = walkers(pilot)[0].enrolment.seats.get().match
         for outcome, cost in (("move", "0.02"), ("rule_break", "0.01"), ("failed", None)):
             record_call(match, pilot, outcome=outcome, cost=cost)
-        event = match.events.filter(kind="move").first()
+        event = match.events.filter(kind="move").earliest("number")
         event.data = {**event.data, "by": "script:fair"}
         event.save()
         models = report(pilot).models

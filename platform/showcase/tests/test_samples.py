@@ -84,7 +84,11 @@ class TestGroupStudy:
         completed = [person for person in people if person.state == "completed"]
         minutes = [(person.ended_at - person.arrived_at).total_seconds() / 60 for person in completed]
         assert min(minutes) > 2 and max(minutes) < 20 and len({round(m, 2) for m in minutes}) > 20
-        moves = [event for match in matches_of(guessing.SLUG) for event in match.events.filter(kind="move")]
+        moves = [
+            event
+            for match in matches_of(guessing.SLUG)
+            for event in match.events.filter(kind="move").order_by("number")
+        ]
         assert all(event.asked_at <= event.at for event in moves)
         assert all(
             (visit.answered_at or visit.shown_at) < timezone.now() for person in people for visit in person.visits

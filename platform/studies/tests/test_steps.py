@@ -109,7 +109,7 @@ def test_long_match_costs_no_more_than_a_short_one(client, boss):
 def test_roles_are_shown_their_own_screens(client, match):
     """Screens look like the players' own page, rendered from the same view of the same moment."""
     assert play_until(match, match.events.count()) == match.play()
-    for event in match.events.exclude(kind="start"):
+    for event in match.events.exclude(kind="start").order_by("number"):
         for side, last_event in (("before", event.number - 1), ("after", event.number)):
             play = play_until(match, last_event)
             for role in ("alice", "bob"):
