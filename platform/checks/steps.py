@@ -22,7 +22,7 @@ from participants.markdown import to_html
 from participants.models import Enrolment
 from participants.signals import explaining
 from participants.states import State
-from participants.steps import Step, StepRefused, register
+from participants.steps import Step, StepRefused, register, told_pay
 from plans.stages import place_of
 
 CHECKS_OF_STEPS = {"instructions": "code_word", "comprehension": "comprehension", "quiz": "quiz"}
@@ -72,7 +72,7 @@ class Instructions(_GameStep):
 
     kind = "instructions"
     title = _("How the game works")
-    alike = True
+    kept = True
     template = "participants/instructions.html"
     state = State.CONSENTED
     done_state = State.INSTRUCTED
@@ -91,7 +91,7 @@ class Instructions(_GameStep):
             "tries": self._tries_left() if asks_code_word else 0,
             "tried": len(self.step.get("typed", ())),
             "starts": following in ("lobby", "match"),
-            "about": {name: self.step.get(name) for name in ("pay", "endings")},
+            "about": told_pay(self.step),
         }
 
     def _tries_left(self) -> int:

@@ -182,11 +182,11 @@ class Change:
     def is_final(self, role: Role) -> bool:
         """Return whether a participant's turn gets no extra time: it had it, there is none, or they are absent."""
         is_absent = away.has_lost_connection(self.absences.get(role, {}))
-        return self.turns[role].extended or is_absent or extension_seconds(self.match) <= 0
+        return self.turns[role].extended or is_absent or _extension_seconds(self.match) <= 0
 
     def extend(self, role: Role) -> None:
         """Give a turn its extra time."""
-        self._set_clock(role, self.now + timedelta(seconds=extension_seconds(self.match)), extended=True)
+        self._set_clock(role, self.now + timedelta(seconds=_extension_seconds(self.match)), extended=True)
 
     def is_away(self, role: Role) -> bool:
         """Return whether the clock answers for this participant at once: they missed turns or have left."""
@@ -500,7 +500,7 @@ def turn_seconds(match: Match) -> float:
     return float(match.timers.get("turn_seconds", TURN_SECONDS))
 
 
-def extension_seconds(match: Match) -> float:
+def _extension_seconds(match: Match) -> float:
     return float(match.timers.get("extension_seconds", EXTENSION_SECONDS))
 
 

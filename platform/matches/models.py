@@ -100,7 +100,7 @@ class Match(models.Model):
         verbose_name = _("match")
         verbose_name_plural = _("matches")
         ordering = ["-started_at"]
-        # No column that moves change has an index: PostgreSQL then writes the new row beside the old one, and no index.
+        # No index has a column that moves change: PostgreSQL then updates the row without touching any (HOT).
         indexes = [
             models.Index(fields=["id"], condition=models.Q(status="live"), name="match_live"),
             models.Index(

@@ -18,11 +18,11 @@ from matches import chat, screens, services
 from matches.absences import has_lost_connection, is_answered_for, is_away, is_replaced
 from matches.models import Match, Seat
 from opponents.agents import parse_agents
-from participants.alike import Own
+from participants.keeping import Own
 from participants.markdown import to_html
 from participants.models import Enrolment
 from participants.states import State
-from participants.steps import Step, StepRefused, register
+from participants.steps import Step, StepRefused, register, told_pay
 from participants.values import merge, register_values
 
 log = logging.getLogger(__name__)
@@ -47,7 +47,7 @@ class MatchStep(Step):
         return _("Chat") if self.step.get("game") == registry.CONVERSATION else _("The game")
 
     @property
-    def alike(self) -> bool:
+    def kept(self) -> bool:
         seat = self.seat()
         return seat is not None and seat.match.chat() is None
 
@@ -165,7 +165,7 @@ class MatchStep(Step):
                 for title, name, own in names_in(match, seat.role, own_name=self.enrolment.display_name)
             ],
             "pays": [
-                {name: step.get(name) for name in ("pay", "endings")}
+                told_pay(step)
                 for step in self.enrolment.steps
                 if step.get("pay") and step.get("stage") == self.step.get("stage")
             ],

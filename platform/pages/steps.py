@@ -27,7 +27,7 @@ class Page(Step):
 
     kind = "page"
     template = "participants/page.html"
-    alike = True
+    kept = True
 
     @property
     def title(self) -> str | Promise:

@@ -8,7 +8,7 @@ from typing import Any
 
 from django.utils.translation import gettext_lazy as _
 
-from participants.alike import Own
+from participants.keeping import Own
 from participants.markdown import to_html
 from participants.signals import answers, returning_over_quota
 from participants.states import State
@@ -29,7 +29,7 @@ class Consent(Step):
 
     kind = "consent"
     title = _("Before you begin")
-    alike = True
+    kept = True
     template = "participants/consent.html"
     state = State.ARRIVED
     done_state = State.CONSENTED
@@ -64,7 +64,7 @@ class Name(Step):
 
     kind = "name"
     title = _("Your name in the game")
-    alike = True
+    kept = True
     template = "participants/name.html"
     state = State.CONSENTED
 

@@ -64,8 +64,8 @@ class Step(ABC):
         """The state of a participant at this step."""
 
     @property
-    def alike(self) -> bool:
-        """Whether the page is the same for many participants, but for what its context marks as their own."""
+    def kept(self) -> bool:
+        """Whether many participants see the page alike, but for what its context marks as their own."""
         return False
 
     @property
@@ -151,3 +151,8 @@ def register(kind: type[Step]) -> type[Step]:
 def step_object(enrolment: Enrolment, step: Mapping[str, Any]) -> Step:
     """Return the step object for the step's data."""
     return _kinds[step["kind"]](enrolment, step)
+
+
+def told_pay(step: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a step's data promise about the pay, as `participants/pay.html` shows it."""
+    return {name: step.get(name) for name in ("pay", "endings")}

@@ -20,7 +20,7 @@ from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods
 
 from participants import services
-from participants.alike import Reader, render_alike
+from participants.keeping import Participant, render_kept
 from participants.markdown import to_html
 from participants.models import Enrolment
 from participants.returning import allow_form, return_instructions
@@ -124,8 +124,8 @@ def _render_step(request: HttpRequest, enrolment: Enrolment, step: Step) -> Http
         "posted": posted,
         **step.context(),
     }
-    if step.alike and not errors and not enrolment.has_unread:
-        html = render_alike(step.template, {**context, "enrolment": Reader.of(enrolment)})
+    if step.kept and not errors and not enrolment.has_unread:
+        html = render_kept(step.template, {**context, "enrolment": Participant.of(enrolment)})
     else:
         html = render_to_string(step.template, context, request)
     return allow_form(HttpResponse(html), context.get("return_instructions"))

@@ -159,7 +159,7 @@ export function makeDesk(root, data, { draw, drawAround, onCheck, placeOfFault }
     return fetch(url, { method: "POST", body, headers: { "X-CSRFToken": csrf() }, signal });
   };
 
-  // Without a session, the server leads to the entrance; without the cookie of its forms, it refuses.
+  // The server redirects whoever is signed out to the sign-in page, or answers 403 if the forms' cookie is gone too.
   const isSignedOut = (response) => response.redirected || response.status === 403;
 
   let timer, running;

@@ -1,4 +1,4 @@
-"""Pages that are the same for all participants but for what is their own: rendered once, and kept."""
+"""Pages that many participants see alike: rendered once, with gaps for what is their own (`matches.keeping`: parts)."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ class Own(SafeString):
 
 
 @dataclass(frozen=True)
-class Reader:
-    """What a page reads of the enrolment of a participant to whom nobody has written."""
+class Participant:
+    """What a kept page reads of a participant to whom nobody has written."""
 
     token: Own
     ended: bool
@@ -39,7 +39,7 @@ class Reader:
     has_unread: bool = False
 
     @classmethod
-    def of(cls, enrolment: Enrolment) -> Reader:
+    def of(cls, enrolment: Enrolment) -> Participant:
         return cls(Own.of(enrolment.token), enrolment.ended, enrolment.may_ask)
 
 
@@ -62,7 +62,7 @@ class _Unpickler(pickle.Unpickler):
         return Own(f"{_MARK}{number:02}")
 
 
-def render_alike(template: str, context: Mapping[str, Any]) -> str:
+def render_kept(template: str, context: Mapping[str, Any]) -> str:
     """Return the page of a template that reads only this context, of plain data, and the language."""
     written = io.BytesIO()
     pickler = _Pickler(written)

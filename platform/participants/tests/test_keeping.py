@@ -7,14 +7,14 @@ from django.template.loader import render_to_string
 from django.utils.translation import override
 
 from matches.models import Match
-from participants import alike, views
-from participants.alike import Own, render_alike
+from participants import keeping, views
+from participants.keeping import Own, render_kept
 from tests.visitors import Visitor, arrived_participant, launched_study
 
 
 @pytest.fixture(autouse=True)
 def nothing_kept():
-    alike._rendered.cache_clear()
+    keeping._rendered.cache_clear()
 
 
 @pytest.mark.django_db
@@ -29,14 +29,14 @@ def test_everyone_sees_their_own_page(monkeypatch):
             token = visitor.now().token
             kept = visitor.see().content.decode()
             with monkeypatch.context() as patched:
-                patched.setattr(views, "render_alike", render_to_string)
+                patched.setattr(views, "render_kept", render_to_string)
                 assert kept == visitor.see().content.decode(), kind
-            assert f"/p/{token}/leave/" in kept and alike._MARK not in kept
+            assert f"/p/{token}/leave/" in kept and keeping._MARK not in kept
             assert not [other for other in names if other != token and other in kept]
             answers = {"agree": "yes", "name": names[token], "code_word": visitor.enrolment.code_word}
             visitor.send(**answers)
     assert "<bdi>佐藤</bdi>" in kept
-    assert alike._rendered.cache_info().hits > 4
+    assert keeping._rendered.cache_info().hits > 4
 
 
 def test_a_page_is_rendered_again_for_whatever_else_it_says(settings, tmp_path):
@@ -45,7 +45,7 @@ def test_a_page_is_rendered_again_for_whatever_else_it_says(settings, tmp_path):
 
     def shown(a: object, own: str, language: str = "en") -> str:
         with override(language):
-            return render_alike("page.html", {"a": a, "own": Own.of(own)})
+            return render_kept("page.html", {"a": a, "own": Own.of(own)})
 
     assert [shown(a, "x") for a in (1, True, 1.0, "1", None)] == [
         f"Continue {a} x" for a in ("1", "True", "1.0", "1", "None")
