@@ -623,7 +623,7 @@ class PlayedMatch:
 
     @cached_property
     def log(self) -> Sequence[LoggedEvent | Event]:
-        return list(self.match.events.order_by("number")) if self._log is None else self._log
+        return sorted(self.match.events.all(), key=lambda event: event.number) if self._log is None else self._log
 
     @cached_property
     def chat(self) -> list[ChatLine]:
